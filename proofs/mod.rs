@@ -1,0 +1,1 @@
+//! Proof harnesses: run by Kani, and by `cargo test` on finite or random domains.

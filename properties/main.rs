@@ -1,0 +1,1 @@
+//! Statistical and algebraic properties, one file for each theorem or lemma.

@@ -1,0 +1,1 @@
+//! Pinned tables: what the paper prints, and what our own runs give.

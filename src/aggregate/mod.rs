@@ -1,0 +1,1 @@
+//! Stage 4: from weighted factors to one distribution.

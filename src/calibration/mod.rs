@@ -1,0 +1,1 @@
+//! Calibration error, reliability, proper scores, as mergeable accumulators.

@@ -1,0 +1,1 @@
+//! Records, synthetic domains and model files.

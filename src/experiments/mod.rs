@@ -1,0 +1,1 @@
+//! The paper's experiments, run on the embedded synthetic data.

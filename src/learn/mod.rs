@@ -1,0 +1,1 @@
+//! Small networks, their gradients, and the training of encoder, decoder and aggregator.

@@ -1,0 +1,1 @@
+//! The paper's numbers as typed data, its claims, and their computed verdicts.

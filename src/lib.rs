@@ -1,0 +1,44 @@
+//! Latent Posterior Factors (LPF), and the evidence for what it guarantees.
+//!
+//! LPF combines many noisy pieces of evidence about one entity into one distribution over
+//! classes, in four stages: each item is encoded as a Gaussian in a latent space, turned into a
+//! *soft factor* by Monte Carlo, weighted by its confidence, and all factors are combined.
+//!
+//! The modules stand in the order in which data passes through them; each depends only on those
+//! above it.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`math`] | scalar traits, `exp`/`ln`, exact order-free sums, log-sum-exp |
+//! | [`simplex`] | distributions that are valid by construction, pools, entropies, distances |
+//! | [`spn`] | general sum-product networks |
+//! | [`latent`] | stages 1 to 3: posteriors, decoders, Monte Carlo factors, confidence weights |
+//! | [`aggregate`] | stage 4: LPF-SPN, baselines, prior-corrected and hierarchical products |
+//! | [`learn`] | small networks, gradients, training |
+//! | [`calibration`] | ECE, reliability, proper scores |
+//! | [`uncertainty`] | epistemic and aleatoric parts |
+//! | [`bounds`] | the paper's bounds and their corrected forms, one file each |
+//! | [`data`] | records, synthetic domains, model files |
+//! | [`experiments`] | the paper's experiments |
+//! | [`ledger`] | the paper's numbers, its claims and their verdicts |
+//! | [`report`] | reports in several formats |
+//! | [`cli`] | the command line |
+
+pub mod aggregate;
+pub mod bounds;
+pub mod calibration;
+pub mod cli;
+pub mod data;
+pub mod experiments;
+pub mod latent;
+pub mod learn;
+pub mod ledger;
+pub mod math;
+pub mod report;
+pub mod simplex;
+pub mod spn;
+pub mod uncertainty;
+
+#[cfg(any(test, kani))]
+#[path = "../proofs/mod.rs"]
+mod proofs;

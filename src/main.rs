@@ -1,0 +1,2 @@
+//! The `lpf` command.
+fn main() {}

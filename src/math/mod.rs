@@ -1,0 +1,17 @@
+//! Numbers: scalar traits, elementary functions, exact sums.
+//!
+//! Everything above stands on this module, so it keeps three promises: no function panics for any
+//! input bits, no result depends on the order of the terms of a sum, and no result depends on the
+//! machine (elementary functions come from the pure-Rust `libm` crate, never from the system).
+
+mod double;
+mod elementary;
+mod exact_sum;
+mod log_sum_exp;
+mod scalar;
+
+pub use double::DoubleDouble;
+pub use elementary::{exp, exp32, ln, ln32};
+pub use exact_sum::ExactSum;
+pub use log_sum_exp::log_sum_exp;
+pub use scalar::{Field, Real, Ring, Scalar, canonical_sum, rational};

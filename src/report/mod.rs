@@ -1,0 +1,1 @@
+//! Text, Markdown, JSON, JUnit and HTML reports.

@@ -1,0 +1,485 @@
+//! Products of factors in the log domain, order-free to the bit.
+
+use super::Distribution;
+use super::distribution::trusted;
+use super::normalize::{SimplexError, softmax};
+use super::pool::{Contradiction, PoolError, check_shapes};
+use crate::math::{ExactSum, ln};
+
+/// The running log-scores `Σ wᵢ ln Φᵢ(y)` of a product of factors, kept exactly.
+///
+/// Adding is `O(classes)` and allocates nothing. Two pools merge into exactly the pool of all
+/// their factors, so groups of groups give the same bits as one flat pass.
+///
+/// | `Φ(y)` | `w` | effect on class `y` |
+/// |---|---|---|
+/// | positive | any | `w·ln Φ(y)` is added |
+/// | zero | zero | none: a weight of zero means absent, `0⁰ = 1` |
+/// | zero | positive | the class becomes impossible |
+///
+/// Error of the result: each term carries at most `1.5` ulp (logarithm and product), the sums
+/// are exact, so the log-score of class `y` is off by at most `3·2⁻⁵³·Σ wᵢ|ln Φᵢ(y)|` plus
+/// half an ulp of itself; see [`LogPool::relative_error`].
+#[derive(Clone, Debug)]
+pub struct LogPool {
+    classes: Vec<ClassScore>,
+    count: usize,
+    with_prior: bool,
+}
+
+#[derive(Clone, Debug)]
+struct ClassScore {
+    sum: ExactSum,
+    /// `Σ wᵢ|ln Φᵢ(y)|`, which scales the rounding error. An estimate, not exact.
+    magnitude: f64,
+    /// `ln π(y)`, if there is a prior.
+    log_prior: f64,
+    impossible: bool,
+}
+
+impl LogPool {
+    /// An empty product over `classes` classes: every log-score zero.
+    pub fn new(classes: usize) -> Self {
+        let empty = ClassScore {
+            sum: ExactSum::new(),
+            magnitude: 0.0,
+            log_prior: 0.0,
+            impossible: false,
+        };
+        LogPool {
+            classes: vec![empty; classes],
+            count: 0,
+            with_prior: false,
+        }
+    }
+
+    /// The prior-corrected product with nothing added yet: `P = π`.
+    pub fn with_prior(prior: &Distribution) -> Self {
+        let mut pool = LogPool::new(prior.classes());
+        pool.with_prior = true;
+        for (class, &p) in pool.classes.iter_mut().zip(prior.probabilities()) {
+            if p > 0.0 {
+                class.log_prior = ln(p);
+                class.sum.add(class.log_prior);
+                class.magnitude += class.log_prior.abs();
+            } else {
+                class.impossible = true;
+            }
+        }
+        pool
+    }
+
+    /// How many factors have been added.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Multiplies by `Φ^w` (with a prior: by `(Φ/π)^w`).
+    ///
+    /// # Errors
+    /// [`PoolError::ClassCount`] and [`PoolError::Weight`], with the number of factors added so
+    /// far as the index; the pool is then unchanged.
+    pub fn add(&mut self, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
+        let index = self.count;
+        let phi = factor.probabilities();
+        if phi.len() != self.classes.len() {
+            return Err(PoolError::ClassCount {
+                index,
+                expected: self.classes.len(),
+                found: phi.len(),
+            });
+        }
+        // −ln of the smallest subnormal is below 745, so no term overflows.
+        if !(0.0..=f64::MAX / 746.0).contains(&weight) {
+            return Err(PoolError::Weight {
+                index,
+                value: weight,
+            });
+        }
+        self.count += 1;
+        if weight == 0.0 {
+            return Ok(());
+        }
+        for (class, &p) in self.classes.iter_mut().zip(phi) {
+            if p > 0.0 {
+                let term = weight * ln(p);
+                class.sum.add(term);
+                class.magnitude += term.abs();
+                if class.log_prior != 0.0 {
+                    let correction = weight * class.log_prior;
+                    class.sum.add(-correction);
+                    class.magnitude += correction.abs();
+                }
+            } else {
+                class.impossible = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Multiplies by everything that `other` holds. Its prior, if any, must be absent: a prior
+    /// belongs to one of the pools only.
+    ///
+    /// # Errors
+    /// [`PoolError::ClassCount`] where the pools are over different classes.
+    pub fn merge(&mut self, other: &LogPool) -> Result<(), PoolError> {
+        if other.classes.len() != self.classes.len() {
+            return Err(PoolError::ClassCount {
+                index: self.count,
+                expected: self.classes.len(),
+                found: other.classes.len(),
+            });
+        }
+        for (a, b) in self.classes.iter_mut().zip(&other.classes) {
+            a.sum.merge(&b.sum);
+            a.magnitude += b.magnitude;
+            a.impossible |= b.impossible;
+        }
+        self.count += other.count;
+        Ok(())
+    }
+
+    /// The log-scores, each rounded once; `−∞` for impossible classes.
+    pub fn scores(&self) -> Vec<f64> {
+        self.classes
+            .iter()
+            .map(|class| {
+                if class.impossible {
+                    f64::NEG_INFINITY
+                } else {
+                    class.sum.to_f64()
+                }
+            })
+            .collect()
+    }
+
+    /// The normalized product, or `None` where no class is possible.
+    ///
+    /// # Errors
+    /// [`PoolError::NoFactors`] for an empty pool without a prior, [`PoolError::Overflow`].
+    pub fn distribution(&self) -> Result<Option<Distribution>, PoolError> {
+        if self.classes.is_empty() || (self.count == 0 && !self.with_prior) {
+            return Err(PoolError::NoFactors);
+        }
+        if self.classes.iter().all(|class| class.impossible) {
+            return Ok(None);
+        }
+        let mut scores = self.scores();
+        let overflown =
+            |(class, score): (&ClassScore, &f64)| !class.impossible && !score.is_finite();
+        if self.classes.iter().zip(&scores).any(overflown) {
+            return Err(PoolError::Overflow);
+        }
+        match softmax(&mut scores) {
+            Ok(()) => Ok(Some(trusted(scores))),
+            Err(SimplexError::NoMass) => Ok(None),
+            Err(_) => Err(PoolError::Overflow),
+        }
+    }
+
+    /// An upper bound on the relative error of every positive entry of the distribution, as long
+    /// as it is below one.
+    ///
+    /// With `A = max_y Σ wᵢ|ln Φᵢ(y)|`, a log-score is off by at most `3u·A` (terms) `+ u·A`
+    /// (rounding of the score), `u = 2⁻⁵³`; the difference to the maximum doubles that and adds
+    /// `u` of itself, at most `2u·A`; the exponential, the sum and the quotient add `(n + 3)u`. A
+    /// factor of two covers the second-order terms wherever the bound is below one.
+    pub fn relative_error(&self) -> f64 {
+        let largest = self
+            .classes
+            .iter()
+            .filter(|class| !class.impossible)
+            .map(|class| class.magnitude)
+            .fold(0.0, f64::max);
+        let first_order = 10.0 * largest + self.classes.len() as f64 + 3.0;
+        2.0 * first_order * (f64::EPSILON / 2.0)
+    }
+}
+
+/// The normalized weighted product `P(y) ∝ exp(Σ wᵢ ln Φᵢ(y))`: LPF-SPN's aggregation.
+///
+/// Domain: finite weights `≥ 0`; all zero gives the uniform distribution, as the formula says.
+/// Range: a distribution. See [`LogPool`] for zeros and for the error bound.
+///
+/// # Errors
+/// Shapes, weights outside the domain, and [`PoolError::Contradiction`] naming the factors.
+pub fn log_pool(factors: &[Distribution], weights: &[f64]) -> Result<Distribution, PoolError> {
+    let classes = check_shapes(factors, weights)?;
+    pool_all(LogPool::new(classes), factors, weights, None)
+}
+
+/// The prior-corrected product `P(y) ∝ π(y) · Π (Φᵢ(y)/π(y))^{wᵢ}`.
+///
+/// With `wᵢ = 1`, exact factors `Φᵢ = P(·|eᵢ)` and conditionally independent evidence this *is*
+/// the posterior `P(y|e₁…e_K)` (theorem T1′). No evidence gives the prior. A class that the prior
+/// excludes stays impossible whatever the factors say.
+///
+/// # Errors
+/// As [`log_pool`], except that no factors are needed.
+pub fn prior_corrected(
+    prior: &Distribution,
+    factors: &[Distribution],
+    weights: &[f64],
+) -> Result<Distribution, PoolError> {
+    if !factors.is_empty() || !weights.is_empty() {
+        check_shapes(factors, weights)?;
+    }
+    pool_all(LogPool::with_prior(prior), factors, weights, Some(prior))
+}
+
+/// `P(y) ∝ Φ(y)^t`: sharper for `t > 1`, flatter for `t < 1`, uniform on all classes for `t = 0`.
+///
+/// # Errors
+/// [`PoolError::Weight`] where `t` is not finite or negative.
+pub fn temper(factor: &Distribution, t: f64) -> Result<Distribution, PoolError> {
+    log_pool(std::slice::from_ref(factor), &[t])
+}
+
+fn pool_all(
+    mut pool: LogPool,
+    factors: &[Distribution],
+    weights: &[f64],
+    prior: Option<&Distribution>,
+) -> Result<Distribution, PoolError> {
+    for (factor, &weight) in factors.iter().zip(weights) {
+        pool.add(factor, weight)?;
+    }
+    pool.distribution()?
+        .ok_or_else(|| PoolError::Contradiction(explain(factors, weights, prior)))
+}
+
+/// Finds few factors that together exclude every class; only called when all of them do.
+fn explain(
+    factors: &[Distribution],
+    weights: &[f64],
+    prior: Option<&Distribution>,
+) -> Contradiction {
+    let active: Vec<usize> = (0..factors.len()).filter(|&i| weights[i] > 0.0).collect();
+    let prior = prior.map(Distribution::probabilities);
+    let classes = factors.first().map_or(0, Distribution::classes);
+    let allows = |i: usize, y: usize| factors[i].probabilities()[y] > 0.0;
+    let possible_a_priori = |y: usize| prior.is_none_or(|p| p[y] > 0.0);
+    // For a pair, it is enough to look at one factor for each distinct support.
+    let mut supports = std::collections::BTreeMap::new();
+    for &i in &active {
+        let support: Vec<bool> = (0..classes).map(|y| allows(i, y)).collect();
+        supports.entry(support).or_insert(i);
+    }
+    let mut distinct: Vec<usize> = supports.into_values().collect();
+    distinct.sort_unstable();
+    for with_prior in [false, true] {
+        let excluded = |y: usize| with_prior && !possible_a_priori(y);
+        for (k, &i) in distinct.iter().enumerate() {
+            if (0..classes).all(|y| excluded(y) || !allows(i, y)) {
+                return Contradiction {
+                    factors: vec![i],
+                    with_prior,
+                };
+            }
+            for &j in &distinct[..k] {
+                if (0..classes).all(|y| excluded(y) || !allows(i, y) || !allows(j, y)) {
+                    return Contradiction {
+                        factors: vec![j, i],
+                        with_prior,
+                    };
+                }
+            }
+        }
+    }
+    // No pair does it: for each class still possible, the first factor that excludes it.
+    let mut chosen: Vec<usize> = Vec::new();
+    for y in (0..classes).filter(|&y| possible_a_priori(y)) {
+        if !chosen.iter().any(|&i| !allows(i, y)) {
+            chosen.extend(distinct.iter().find(|&&i| !allows(i, y)));
+        }
+    }
+    chosen.sort_unstable();
+    Contradiction {
+        factors: chosen,
+        with_prior: prior.is_some_and(|p| p.contains(&0.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Field, rational};
+    use crate::simplex::{normalize, power_product};
+    use num_rational::BigRational;
+    use num_traits::{One, Signed, ToPrimitive};
+    use proptest::prelude::*;
+
+    fn d(p: &[f64]) -> Distribution {
+        Distribution::from_weights(p.to_vec()).unwrap()
+    }
+
+    /// The product in exact rationals, each entry as the nearest double.
+    fn exact_product(factors: &[Distribution], exponents: &[u32]) -> Vec<BigRational> {
+        let rows: Vec<Vec<BigRational>> = factors
+            .iter()
+            .map(|f| {
+                f.probabilities()
+                    .iter()
+                    .map(|&p| rational(p).unwrap())
+                    .collect()
+            })
+            .collect();
+        let mut out = vec![BigRational::one(); factors[0].classes()];
+        power_product(exponents, &rows, &mut out);
+        normalize(&mut out).unwrap();
+        out
+    }
+
+    fn assert_close(got: &Distribution, want: &[BigRational], relative: f64) {
+        for (&g, w) in got.probabilities().iter().zip(want) {
+            // Below the smallest normal number, the unit is the subnormal spacing.
+            let slack = w * rational(relative).unwrap() + rational(f64::from_bits(1)).unwrap();
+            let off = (rational(g).unwrap() - w).abs();
+            assert!(off <= slack, "{g:e} against {:e}", w.to_f64().unwrap());
+        }
+    }
+
+    #[test]
+    fn copies_of_one_factor_give_the_rational_answer() {
+        let factor = d(&[0.8, 0.15, 0.05]);
+        for k in [1u32, 10, 100, 200, 256, 423, 500] {
+            let mut pool = LogPool::new(3);
+            for _ in 0..k {
+                pool.add(&factor, 1.0).unwrap();
+            }
+            let got = pool.distribution().unwrap().unwrap();
+            let want = exact_product(std::slice::from_ref(&factor), &[k]);
+            assert_close(&got, &want, pool.relative_error());
+            // The stated bound is itself small: 2·(10·ln 20·K + 6)·2⁻⁵³, 61 ulp a factor.
+            assert!(pool.relative_error() <= (61.0 * f64::from(k) + 12.0) * f64::EPSILON / 2.0);
+            let sum: BigRational = got
+                .probabilities()
+                .iter()
+                .map(|&p| rational(p).unwrap())
+                .sum();
+            let off = Field::approx(&(sum - BigRational::one()).abs());
+            assert!(off <= 3.0 * f64::EPSILON);
+        }
+    }
+
+    #[test]
+    fn a_million_copies_leave_one_class() {
+        let factor = d(&[0.8, 0.15, 0.05]);
+        let mut pool = LogPool::new(3);
+        for _ in 0..1_000_000 {
+            pool.add(&factor, 1.0).unwrap();
+        }
+        // (0.15/0.8)^10⁶ is below 10⁻⁷²⁶⁹⁹⁸: zero in any double.
+        let got = pool.distribution().unwrap().unwrap();
+        assert_eq!(got.probabilities(), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn contradictions_name_the_factors() {
+        let certain = |y: usize| {
+            let mut p = vec![0.0; 3];
+            p[y] = 1.0;
+            d(&p)
+        };
+        let open = d(&[1.0, 1.0, 1.0]);
+        let contradiction =
+            |factors: &[Distribution], weights: &[f64]| match log_pool(factors, weights) {
+                Err(PoolError::Contradiction(c)) => c.factors,
+                other => panic!("{other:?}"),
+            };
+        let two = [open.clone(), certain(0), open.clone(), certain(2)];
+        assert_eq!(contradiction(&two, &[1.0; 4]), [1, 3]);
+        // A weight of zero means absent.
+        assert!(log_pool(&two, &[1.0, 0.0, 1.0, 1.0]).is_ok());
+        // Pairwise compatible, jointly impossible.
+        let three = [
+            d(&[1.0, 1.0, 0.0]),
+            d(&[0.0, 1.0, 1.0]),
+            d(&[1.0, 0.0, 1.0]),
+        ];
+        assert_eq!(contradiction(&three, &[0.5; 3]), [0, 1, 2]);
+        // The prior takes part.
+        let prior = d(&[1.0, 0.0, 1.0]);
+        match prior_corrected(&prior, &[certain(1)], &[1.0]) {
+            Err(PoolError::Contradiction(c)) => {
+                assert_eq!((c.factors, c.with_prior), (vec![0], true));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn weights_at_the_edges() {
+        let p = d(&[0.5, 0.3, 0.2]);
+        let uniform = Distribution::uniform(3).unwrap();
+        assert_eq!(
+            log_pool(std::slice::from_ref(&p), &[0.0]),
+            Ok(uniform.clone())
+        );
+        assert_eq!(temper(&p, 0.0), Ok(uniform));
+        for bad in [-1.0, f64::NAN, f64::INFINITY, f64::MAX] {
+            assert!(matches!(
+                temper(&p, bad),
+                Err(PoolError::Weight { index: 0, .. })
+            ));
+        }
+        assert_eq!(temper(&p, 1e300).unwrap().probabilities(), [1.0, 0.0, 0.0]);
+        assert_eq!(log_pool(&[], &[]), Err(PoolError::NoFactors));
+        assert_eq!(
+            log_pool(&vec![p.clone(); 800], &[f64::MAX / 746.0; 800]),
+            Err(PoolError::Overflow)
+        );
+    }
+
+    #[test]
+    fn prior_corrected_without_evidence_is_the_prior() {
+        let prior = d(&[0.5, 0.3, 0.2]);
+        let got = prior_corrected(&prior, &[], &[]).unwrap();
+        for (g, p) in got.probabilities().iter().zip(prior.probabilities()) {
+            assert!((g - p).abs() <= 4.0 * f64::EPSILON * p);
+        }
+    }
+
+    fn factors() -> impl Strategy<Value = (Vec<Distribution>, Vec<u32>)> {
+        (1usize..6, 1usize..8).prop_flat_map(|(n, k)| {
+            let factor = prop::collection::vec(1e-9f64..1.0, n).prop_map(|p| d(&p));
+            (
+                prop::collection::vec(factor, k),
+                prop::collection::vec(0u32..9, k),
+            )
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whole_weights_agree_with_exact_rationals((factors, exponents) in factors()) {
+            let weights: Vec<f64> = exponents.iter().map(|&e| f64::from(e)).collect();
+            let mut pool = LogPool::new(factors[0].classes());
+            for (f, &w) in factors.iter().zip(&weights) {
+                pool.add(f, w).unwrap();
+            }
+            let want = exact_product(&factors, &exponents);
+            assert_close(&pool.distribution().unwrap().unwrap(), &want, pool.relative_error());
+        }
+
+        #[test]
+        fn order_and_grouping_change_no_bit((factors, exponents) in factors(), cut in 0usize..8) {
+            let weights: Vec<f64> = exponents.iter().map(|&e| f64::from(e) * 0.37).collect();
+            let flat = log_pool(&factors, &weights).unwrap();
+            let reversed: Vec<_> = factors.iter().rev().cloned().collect();
+            let reversed_weights: Vec<_> = weights.iter().rev().copied().collect();
+            prop_assert_eq!(&log_pool(&reversed, &reversed_weights).unwrap(), &flat);
+            let cut = cut.min(factors.len());
+            let group = |range: std::ops::Range<usize>| {
+                let mut pool = LogPool::new(flat.classes());
+                for i in range {
+                    pool.add(&factors[i], weights[i]).unwrap();
+                }
+                pool
+            };
+            let mut grouped = group(cut..factors.len());
+            grouped.merge(&group(0..cut)).unwrap();
+            prop_assert_eq!(grouped.distribution().unwrap().unwrap(), flat);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! From non-negative numbers or logits to probabilities.
+
+use std::fmt;
+
+use crate::math::{Field, Real, canonical_sum};
+
+/// Why some numbers are not, or cannot become, a distribution.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SimplexError {
+    /// There are no classes.
+    Empty,
+    /// An entry is NaN.
+    NotANumber {
+        /// Which entry.
+        index: usize,
+    },
+    /// An entry is infinite where a finite one is needed.
+    Infinite {
+        /// Which entry.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// An entry is below zero.
+    Negative {
+        /// Which entry.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// The entries do not add up to one.
+    SumOff {
+        /// What they add up to.
+        sum: f64,
+        /// How far from one it may be.
+        tolerance: f64,
+    },
+    /// Every entry is zero (every logit `−∞`): nothing to normalize.
+    NoMass,
+}
+
+impl fmt::Display for SimplexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SimplexError::Empty => write!(f, "there are no classes"),
+            SimplexError::NotANumber { index } => write!(f, "entry {index} is not a number"),
+            SimplexError::Infinite { index, value } => write!(f, "entry {index} is {value}"),
+            SimplexError::Negative { index, value } => {
+                write!(f, "entry {index} is {value}, below zero")
+            }
+            SimplexError::SumOff { sum, tolerance } => write!(
+                f,
+                "the entries add up to {sum}, not to 1 (allowed difference {tolerance:e})"
+            ),
+            SimplexError::NoMass => write!(f, "every entry is zero"),
+        }
+    }
+}
+
+impl std::error::Error for SimplexError {}
+
+/// Refuses entries that are NaN, infinite or negative; the first one is named.
+///
+/// | entry | outcome |
+/// |---|---|
+/// | NaN | [`SimplexError::NotANumber`] |
+/// | `−∞`, negative | [`SimplexError::Negative`] |
+/// | `+∞` | [`SimplexError::Infinite`] |
+/// | `±0`, positive | accepted |
+pub(super) fn check_entries<S: Field>(values: &[S]) -> Result<(), SimplexError> {
+    for (index, value) in values.iter().enumerate() {
+        if value.is_nan() {
+            return Err(SimplexError::NotANumber { index });
+        }
+        let approx = value.approx();
+        if *value < S::zero() {
+            return Err(SimplexError::Negative {
+                index,
+                value: approx,
+            });
+        }
+        if !value.is_finite() {
+            return Err(SimplexError::Infinite {
+                index,
+                value: approx,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn largest<S: Field>(values: &[S]) -> Option<&S> {
+    let mut iter = values.iter();
+    let first = iter.next()?;
+    Some(iter.fold(first, |a, b| if b > a { b } else { a }))
+}
+
+/// Scales non-negative numbers so that they add up to one: `vᵢ / Σ v`.
+///
+/// Domain: any bits. Range: every entry in `[0, 1]`, at least one positive; the exact sum of the
+/// entries is within `n·2⁻⁵³` of one (`n·2⁻²⁴` for `f32`; exactly one for rationals). Permuting
+/// the entries permutes the result.
+///
+/// # Errors
+/// [`SimplexError::Empty`], the errors of NaN, negative and infinite entries, and
+/// [`SimplexError::NoMass`] where all are zero. On an error `values` is unchanged.
+pub fn normalize<S: Field>(values: &mut [S]) -> Result<(), SimplexError> {
+    check_entries(values)?;
+    let largest = largest(values).ok_or(SimplexError::Empty)?;
+    if largest.is_zero() {
+        return Err(SimplexError::NoMass);
+    }
+    if let Some(scale) = S::overflow_guard(largest) {
+        for value in values.iter_mut() {
+            *value = value.clone() * scale.clone();
+        }
+    }
+    divide_by_sum(values);
+    Ok(())
+}
+
+/// `vᵢ / Σ v` for entries that are known to be non-negative with a positive, finite sum.
+///
+/// The sum is rounded monotonically from non-negative terms, so it is at least the largest of
+/// them, and no quotient exceeds one.
+fn divide_by_sum<S: Field>(values: &mut [S]) {
+    let total = canonical_sum(values);
+    for value in values.iter_mut() {
+        // Adding zero turns −0 into +0 and changes nothing else.
+        *value = value.clone() / total.clone() + S::zero();
+    }
+}
+
+/// `exp(xᵢ) / Σ exp(xⱼ)`, with the maximum subtracted first.
+///
+/// Domain: any bits; `−∞` is an impossible class. Range: every entry in `[0, 1]`, the largest at
+/// least `1/n`; the sum as for [`normalize`]. The largest exponent is exactly zero, so nothing
+/// overflows and the divisor lies in `[1, n]`.
+///
+/// # Errors
+/// [`SimplexError::Empty`], [`SimplexError::NotANumber`], [`SimplexError::Infinite`] for `+∞`,
+/// and [`SimplexError::NoMass`] where all are `−∞`. On an error `logits` is unchanged.
+pub fn softmax<S: Real>(logits: &mut [S]) -> Result<(), SimplexError> {
+    for (index, x) in logits.iter().enumerate() {
+        if x.is_nan() {
+            return Err(SimplexError::NotANumber { index });
+        }
+        if !x.is_finite() && *x > S::zero() {
+            return Err(SimplexError::Infinite {
+                index,
+                value: x.approx(),
+            });
+        }
+    }
+    let max = *largest(logits).ok_or(SimplexError::Empty)?;
+    if max == S::neg_infinity() {
+        return Err(SimplexError::NoMass);
+    }
+    for x in logits.iter_mut() {
+        *x = (*x - max).exp();
+    }
+    divide_by_sum(logits);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::rational;
+    use num_rational::BigRational;
+    use num_traits::{One, Signed};
+    use proptest::prelude::*;
+
+    fn exact_sum_off(values: &[f64]) -> f64 {
+        let sum: BigRational = values.iter().map(|&v| rational(v).unwrap()).sum();
+        Field::approx(&(sum - BigRational::one()).abs())
+    }
+
+    proptest! {
+        #[test]
+        fn any_bits_give_a_distribution_or_the_error_they_deserve(
+            bits in prop::collection::vec(any::<u64>(), 0..40)
+        ) {
+            let input: Vec<f64> = bits.iter().map(|&b| f64::from_bits(b)).collect();
+            let mut values = input.clone();
+            match normalize(&mut values) {
+                Ok(()) => {
+                    prop_assert!(values.iter().all(|v| (0.0..=1.0).contains(v)));
+                    prop_assert!(values.iter().any(|&v| v > 0.0));
+                    let bound = values.len() as f64 * 2f64.powi(-53);
+                    prop_assert!(exact_sum_off(&values) <= bound);
+                }
+                Err(error) => {
+                    prop_assert!(values.iter().zip(&bits).all(|(v, &b)| v.to_bits() == b));
+                    let deserved = match error {
+                        SimplexError::Empty => input.is_empty(),
+                        SimplexError::NotANumber { index } => input[index].is_nan(),
+                        SimplexError::Negative { index, .. } => input[index] < 0.0,
+                        SimplexError::Infinite { index, .. } => input[index] == f64::INFINITY,
+                        SimplexError::NoMass => input.iter().all(|&v| v == 0.0),
+                        SimplexError::SumOff { .. } => false,
+                    };
+                    prop_assert!(deserved);
+                }
+            }
+        }
+
+        #[test]
+        fn quotients_are_those_of_exact_arithmetic_within_n_ulps(
+            values in prop::collection::vec(0.0f64..1.0, 1..30)
+        ) {
+            prop_assume!(values.iter().any(|&v| v > 0.0));
+            let mut exact: Vec<BigRational> = values.iter().map(|&v| rational(v).unwrap()).collect();
+            let mut floats = values;
+            normalize(&mut exact).unwrap();
+            normalize(&mut floats).unwrap();
+            for (e, &f) in exact.iter().zip(&floats) {
+                let off = (rational(f).unwrap() - e).abs();
+                // (n−1)·u from the sum and u from the quotient, with second-order terms below 1 %.
+                let bound = e * rational(floats.len() as f64 * 1.01 * 2f64.powi(-53)).unwrap();
+                prop_assert!(off <= bound);
+            }
+        }
+
+        #[test]
+        fn softmax_of_any_bits(bits in prop::collection::vec(any::<u64>(), 0..20)) {
+            let input: Vec<f64> = bits.iter().map(|&b| f64::from_bits(b)).collect();
+            let mut values = input.clone();
+            match softmax(&mut values) {
+                Ok(()) => {
+                    let largest = values.iter().copied().fold(0.0, f64::max);
+                    prop_assert!(values.iter().all(|v| (0.0..=1.0).contains(v)));
+                    prop_assert!(largest >= 1.0 / values.len() as f64);
+                    prop_assert!(exact_sum_off(&values) <= values.len() as f64 * 2f64.powi(-53));
+                }
+                Err(SimplexError::Empty) => prop_assert!(input.is_empty()),
+                Err(SimplexError::NotANumber { index }) => prop_assert!(input[index].is_nan()),
+                Err(SimplexError::Infinite { index, .. }) => {
+                    prop_assert_eq!(input[index], f64::INFINITY);
+                }
+                Err(SimplexError::NoMass) => {
+                    prop_assert!(input.iter().all(|&v| v == f64::NEG_INFINITY));
+                }
+                Err(other) => prop_assert!(false, "{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn edges() {
+        let tiny = f64::from_bits(1);
+        let cases: &[(&[f64], &[f64])] = &[
+            (&[f64::MAX, f64::MAX, f64::MAX, f64::MAX], &[0.25; 4]),
+            (&[tiny, tiny], &[0.5, 0.5]),
+            (&[-0.0, tiny], &[0.0, 1.0]),
+            (&[f64::MAX, tiny], &[1.0, 0.0]),
+        ];
+        for (input, want) in cases {
+            let mut values = input.to_vec();
+            normalize(&mut values).unwrap();
+            assert_eq!(&values, want);
+            assert!(values.iter().all(|v| v.is_sign_positive()));
+        }
+        assert_eq!(normalize(&mut [0.0f64, -0.0]), Err(SimplexError::NoMass));
+        assert_eq!(normalize::<f64>(&mut []), Err(SimplexError::Empty));
+        assert_eq!(
+            normalize(&mut [0.5, f64::NEG_INFINITY]),
+            Err(SimplexError::Negative {
+                index: 1,
+                value: f64::NEG_INFINITY
+            })
+        );
+    }
+}

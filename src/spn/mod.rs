@@ -1,0 +1,1 @@
+//! Sum-product networks over categorical variables.

@@ -1,0 +1,1 @@
+//! Epistemic and aleatoric uncertainty (theorem 7).
