@@ -1,0 +1,83 @@
+# Every target prints what it did and where its output is. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help verify test prove prove-slow prove-exhaustive prove-mutants properties snapshots \
+        bench report lint kani-setup need-cargo
+
+# auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
+KANI ?= auto
+OUT := target/lpf
+CARGO ?= cargo
+# Snapshots are reviewed by a person (`cargo insta review`), never accepted by a run.
+export INSTA_UPDATE ?= no
+export KANI
+
+# $(call stage,NAME,COMMAND): runs a stage, notes its time and outcome, goes on after a failure.
+define stage
+	@start=$$(date +%s); printf '\n== %s\n' '$(1)'; \
+	if $(2); then outcome=ok; else outcome=FAILED; fi; \
+	printf '%s\t%s\t%s\n' '$(1)' "$$outcome" "$$(( $$(date +%s) - start ))" >> $(OUT)/stages.tsv
+endef
+
+help: ## List the targets.
+	@echo 'lpf-verify: evidence for the guarantees of Latent Posterior Factors'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 26
+
+need-cargo:
+	@command -v $(CARGO) >/dev/null || { \
+	  echo 'cargo is missing. Install Rust 1.89 or later (https://rustup.rs), then run this again.'; exit 1; }
+
+verify: need-cargo ## The main job: proofs, properties, snapshots, then the ledger's verdicts and the report.
+	@mkdir -p $(OUT) && : > $(OUT)/stages.tsv
+	$(call stage,build,$(CARGO) build --quiet --all-targets)
+	$(call stage,prove,$(MAKE) --no-print-directory prove)
+	$(call stage,properties,$(MAKE) --no-print-directory properties)
+	$(call stage,snapshots,$(MAKE) --no-print-directory snapshots)
+	$(call stage,ledger and report,$(MAKE) --no-print-directory report)
+	@printf '\n%-20s %-8s %s\n' stage outcome seconds; \
+	awk -F'\t' '{ printf "%-20s %-8s %7d\n", $$1, $$2, $$3; t += $$3; bad += $$2 != "ok" } \
+	  END { printf "%-20s %-8s %7d\n", "all", bad ? "FAILED" : "ok", t; exit bad > 0 }' $(OUT)/stages.tsv
+	@echo 'report: $(OUT)/report/index.html'
+
+test: need-cargo ## All tests: unit, proof harnesses, properties, snapshots, end to end.
+	$(CARGO) test
+	@echo 'make test: all tests passed'
+
+prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it is set up.
+	$(CARGO) run --quiet --example prove
+	@echo 'make prove: outcome in $(OUT)/proofs.json'
+
+prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
+	RUSTFLAGS='--cfg kani_slow' KANI=required $(CARGO) run --quiet --example prove
+
+prove-exhaustive: need-cargo ## All 2^32 singles through the unary kernels (minutes).
+	$(CARGO) run --quiet --release --example prove -- exhaustive
+
+prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes).
+	$(CARGO) run --quiet --example prove -- mutants
+
+properties: need-cargo ## Statistical properties, each with its negative control; LPF_SEED=random for a new seed.
+	$(CARGO) test --quiet --test properties
+	@echo 'make properties: outcome in $(OUT)/properties.json'
+
+snapshots: need-cargo ## The paper's tables and our own, against the pinned ones.
+	$(CARGO) test --quiet --test snapshots
+	@echo 'make snapshots: pinned tables are in snapshots/; review changes with cargo insta review'
+
+report: need-cargo ## The ledger's verdicts and the report.
+	$(CARGO) run --quiet -- verify
+	@echo 'make report: $(OUT)/report/index.html'
+
+bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
+	$(CARGO) bench --benches
+	@echo 'make bench: details in target/criterion/'
+
+lint: need-cargo ## Formatting and clippy; no warnings.
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --quiet --all-targets -- -D warnings
+	@echo 'make lint: clean'
+
+kani-setup: need-cargo ## Install the pinned Kani, and bitwuzla for the harnesses that name it.
+	$(CARGO) install --locked kani-verifier --version 0.68.0
+	$(CARGO) kani setup
