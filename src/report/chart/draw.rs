@@ -1,0 +1,417 @@
+//! Drawing a figure.
+
+use std::fmt::Write;
+
+use super::scale::{Mapping, label};
+use crate::experiments::{Figure, Panel, Role, Series, Shape};
+use crate::report::escape_html;
+
+/// Width of one panel and height of its plotting area, in SVG user units (about one CSS pixel).
+const PANEL_WIDTH: f64 = 470.0;
+const PLOT_HEIGHT: f64 = 250.0;
+/// Room for the heading above, the axis below, and labels left and right.
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 46.0;
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 14.0;
+/// One line of a legend.
+const LEGEND_LINE: f64 = 20.0;
+/// Width of an average character of the 13-unit sans-serif text, on the safe side.
+const CHARACTER: f64 = 7.4;
+
+/// Colour, dash pattern and mark of a role.
+fn look(role: Role) -> (&'static str, &'static str, char) {
+    match role {
+        Role::Ours => ("#0072B2", "", 'o'),
+        Role::OursToo => ("#009E73", "", 's'),
+        Role::OursAlso => ("#CC79A7", "", 'd'),
+        Role::Paper => ("#000000", "2 3", 'x'),
+        Role::Claimed => ("#D55E00", "7 4", 't'),
+        Role::Proven => ("#E69F00", "12 3 2 3", 'v'),
+        Role::Guide => ("#888888", "4 4", '.'),
+    }
+}
+
+/// The figure as a complete SVG document.
+pub fn svg(figure: &Figure) -> String {
+    let columns = if figure.panels.len() == 1 { 1 } else { 2 };
+    let heights: Vec<f64> = figure
+        .panels
+        .chunks(columns)
+        .map(|row| row.iter().map(panel_height).fold(0.0, f64::max))
+        .collect();
+    let (width, height) = (PANEL_WIDTH * columns as f64, heights.iter().sum::<f64>());
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+         width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" aria-label=\"{caption}\" \
+         font-family=\"system-ui, sans-serif\" font-size=\"13\">\
+         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>",
+        caption = escape_html(&figure.caption),
+    );
+    let mut y = 0.0;
+    for (row, height) in figure.panels.chunks(columns).zip(&heights) {
+        for (i, panel) in row.iter().enumerate() {
+            draw_panel(&mut out, panel, PANEL_WIDTH * i as f64, y);
+        }
+        y += height;
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Legend entries, broken into lines that fit the panel.
+fn legend(panel: &Panel) -> Vec<Vec<&Series>> {
+    let mut lines: Vec<Vec<&Series>> = vec![Vec::new()];
+    let mut used = 0.0;
+    for series in &panel.series {
+        let width = entry_width(series);
+        if used + width > PANEL_WIDTH - LEFT - RIGHT && used > 0.0 {
+            lines.push(Vec::new());
+            used = 0.0;
+        }
+        used += width;
+        if let Some(line) = lines.last_mut() {
+            line.push(series);
+        }
+    }
+    lines
+}
+
+fn entry_width(series: &Series) -> f64 {
+    44.0 + CHARACTER * series.name.chars().count() as f64
+}
+
+fn panel_height(panel: &Panel) -> f64 {
+    TOP + PLOT_HEIGHT + BOTTOM + LEGEND_LINE * legend(panel).len() as f64 + 10.0
+}
+
+fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
+    let plot_width = PANEL_WIDTH - LEFT - RIGHT;
+    let xs = panel
+        .series
+        .iter()
+        .flat_map(|s| s.points.iter().map(|p| p.0));
+    let bars_or_areas = |s: &&Series| matches!(s.shape, Shape::Bars | Shape::Area);
+    let zero = panel.series.iter().find(bars_or_areas).map(|_| 0.0);
+    let ys = panel.series.iter().flat_map(|s| {
+        s.points.iter().enumerate().flat_map(|(i, p)| {
+            let e = s.errors.get(i).copied().unwrap_or_default();
+            [p.1 - e, p.1 + e]
+        })
+    });
+    let x = Mapping::covering(&panel.x, xs);
+    let y = Mapping::covering(&panel.y, ys.chain(zero));
+    let frame = Frame {
+        left: left + LEFT,
+        top: top + TOP,
+        width: plot_width,
+        height: PLOT_HEIGHT,
+        x,
+        y,
+    };
+    let _ = write!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"600\">{}</text>",
+        frame.left,
+        top + 20.0,
+        escape_html(&panel.title)
+    );
+    frame.axes(out, panel);
+    let mut below: Option<&Series> = None;
+    let bars = panel
+        .series
+        .iter()
+        .filter(|s| s.shape == Shape::Bars)
+        .count();
+    let mut bar = 0;
+    for series in &panel.series {
+        match series.shape {
+            Shape::Area => {
+                frame.area(out, series, below);
+                below = Some(series);
+            }
+            Shape::Bars => {
+                frame.bars(out, series, bar, bars);
+                bar += 1;
+            }
+            Shape::Line | Shape::Dashed | Shape::Points => frame.line(out, series),
+        }
+    }
+    let mut entry_y = frame.top + PLOT_HEIGHT + BOTTOM + 6.0;
+    for line in legend(panel) {
+        let mut entry_x = frame.left;
+        for series in line {
+            let (colour, dash, _) = look(series.role);
+            match series.shape {
+                Shape::Area | Shape::Bars => {
+                    let _ = write!(
+                        out,
+                        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"24\" height=\"10\" fill=\"{colour}\" \
+                         fill-opacity=\"0.55\" stroke=\"{colour}\"/>",
+                        entry_x,
+                        entry_y - 10.0
+                    );
+                }
+                Shape::Line | Shape::Dashed | Shape::Points => {
+                    if series.shape != Shape::Points {
+                        let _ = write!(
+                            out,
+                            "<line x1=\"{entry_x:.1}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\" \
+                             stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dash}\"/>",
+                            entry_x + 24.0,
+                            entry_y - 4.5
+                        );
+                    }
+                    if series.shape != Shape::Dashed {
+                        mark(out, series.role, entry_x + 12.0, entry_y - 4.5);
+                    }
+                }
+            }
+            let _ = write!(
+                out,
+                "<text x=\"{:.1}\" y=\"{entry_y:.1}\">{}</text>",
+                entry_x + 30.0,
+                escape_html(&series.name)
+            );
+            entry_x += entry_width(series);
+        }
+        entry_y += LEGEND_LINE;
+    }
+}
+
+/// One mark, centred.
+fn mark(out: &mut String, role: Role, x: f64, y: f64) {
+    let (colour, _, shape) = look(role);
+    let path = match shape {
+        's' => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),
+        'd' => format!("M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5-4.5z", y - 4.5),
+        't' => format!("M{x:.1} {:.1}l4.5 8h-9z", y - 5.0),
+        'v' => format!("M{x:.1} {:.1}l4.5-8h-9z", y + 5.0),
+        'x' => {
+            let _ = write!(
+                out,
+                "<path d=\"M{:.1} {:.1}l8 8m0-8l-8 8\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>",
+                x - 4.0,
+                y - 4.0
+            );
+            return;
+        }
+        '.' => return,
+        _ => {
+            let _ = write!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{colour}\"/>"
+            );
+            return;
+        }
+    };
+    let _ = write!(out, "<path d=\"{path}\" fill=\"{colour}\"/>");
+}
+
+/// The plotting area of one panel.
+struct Frame {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+    x: Mapping,
+    y: Mapping,
+}
+
+impl Frame {
+    fn px(&self, x: f64) -> f64 {
+        self.left + self.width * self.x.at(x)
+    }
+
+    /// Vertical position of a fraction of the axis.
+    fn fraction(&self, f: f64) -> f64 {
+        self.top + self.height * (1.0 - f)
+    }
+
+    fn py(&self, y: f64) -> f64 {
+        self.fraction(self.y.at(y))
+    }
+
+    /// The points that both axes can show, with their positions and indices.
+    fn visible<'a>(&'a self, series: &'a Series) -> impl Iterator<Item = (usize, f64, f64)> + 'a {
+        let points = series.points.iter().enumerate();
+        points
+            .map(|(i, &(x, y))| (i, self.px(x), self.py(y)))
+            .filter(|(_, x, y)| x.is_finite() && y.is_finite())
+    }
+
+    fn axes(&self, out: &mut String, panel: &Panel) {
+        let (right, bottom) = (self.left + self.width, self.top + self.height);
+        for &t in &self.x.ticks {
+            let x = self.px(t);
+            let _ = write!(
+                out,
+                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{bottom:.1}\" stroke=\"#e4e4e4\"/>\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
+                self.top,
+                bottom + 17.0,
+                label(t)
+            );
+        }
+        for &t in &self.y.ticks {
+            let y = self.py(t);
+            let _ = write!(
+                out,
+                "<line x1=\"{:.1}\" x2=\"{right:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#e4e4e4\"/>\
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"12\">{}</text>",
+                self.left,
+                self.left - 6.0,
+                y + 4.0,
+                label(t)
+            );
+        }
+        let _ = write!(
+            out,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"none\" stroke=\"#444\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+             <text transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            self.left,
+            self.top,
+            self.width,
+            self.height,
+            self.left + self.width / 2.0,
+            bottom + 36.0,
+            escape_html(&panel.x.label),
+            self.left - 50.0,
+            self.top + self.height / 2.0,
+            escape_html(&panel.y.label),
+        );
+    }
+
+    fn line(&self, out: &mut String, series: &Series) {
+        let (colour, dash, _) = look(series.role);
+        let dash = if series.shape == Shape::Line {
+            ""
+        } else {
+            dash
+        };
+        for (i, x, y) in self.visible(series) {
+            if let Some(&e) = series.errors.get(i)
+                && e > 0.0
+            {
+                let value = series.points[i].1;
+                let (low, high) = (self.py(value - e), self.py(value + e));
+                let low = if low.is_finite() {
+                    low
+                } else {
+                    self.fraction(0.0)
+                };
+                let _ = write!(
+                    out,
+                    "<path d=\"M{x:.1} {low:.1}V{high:.1}M{:.1} {high:.1}h6M{:.1} {low:.1}h6\" \
+                     stroke=\"{colour}\" fill=\"none\"/>",
+                    x - 3.0,
+                    x - 3.0
+                );
+            }
+            if series.shape != Shape::Dashed {
+                mark(out, series.role, x, y);
+            }
+        }
+        if series.shape != Shape::Points {
+            let mut path = String::new();
+            for (k, (_, x, y)) in self.visible(series).enumerate() {
+                let _ = write!(path, "{}{x:.1} {y:.1}", if k == 0 { 'M' } else { 'L' });
+            }
+            let _ = write!(
+                out,
+                "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" \
+                 stroke-dasharray=\"{dash}\"/>"
+            );
+        }
+    }
+
+    fn bars(&self, out: &mut String, series: &Series, index: usize, of: usize) {
+        let (colour, _, _) = look(series.role);
+        let step = self.width / (series.points.len().max(1) as f64 + 1.0);
+        let width = 0.8 * step / of.max(1) as f64;
+        let ground = self.fraction(self.y.ground());
+        for (_, x, y) in self.visible(series) {
+            let x = x + width * (index as f64 - of as f64 / 2.0);
+            let _ = write!(
+                out,
+                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\" \
+                 fill=\"{colour}\" fill-opacity=\"0.55\" stroke=\"{colour}\"/>",
+                y.min(ground),
+                (y - ground).abs()
+            );
+        }
+    }
+
+    fn area(&self, out: &mut String, series: &Series, below: Option<&Series>) {
+        let (colour, _, _) = look(series.role);
+        let mut path = String::new();
+        let shown: Vec<_> = self.visible(series).collect();
+        for (k, (_, x, y)) in shown.iter().enumerate() {
+            let _ = write!(path, "{}{x:.1} {y:.1}", if k == 0 { 'M' } else { 'L' });
+        }
+        let ground = self.fraction(self.y.ground());
+        for &(i, x, _) in shown.iter().rev() {
+            let value = series.points[i].0;
+            let floor = below.and_then(|b| b.points.iter().find(|p| p.0 == value));
+            let y = floor.map_or(ground, |p| self.py(p.1));
+            let _ = write!(path, "L{x:.1} {y:.1}");
+        }
+        let _ = write!(
+            out,
+            "<path d=\"{path}Z\" fill=\"{colour}\" fill-opacity=\"0.45\" stroke=\"{colour}\"/>"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::Axis;
+
+    fn figure(points: Vec<(f64, f64)>) -> Figure {
+        let shapes = [
+            Shape::Line,
+            Shape::Dashed,
+            Shape::Points,
+            Shape::Bars,
+            Shape::Area,
+        ];
+        let series = shapes
+            .iter()
+            .map(|&s| Series::new("<b>&", Role::Ours, s, points.clone()).with_errors(vec![0.1; 3]))
+            .collect();
+        let panel = Panel {
+            title: "t".into(),
+            x: Axis::log("x"),
+            y: Axis::linear("y"),
+            series,
+        };
+        Figure {
+            id: "f".into(),
+            caption: "\"<".into(),
+            panels: vec![panel.clone(), panel],
+        }
+    }
+
+    #[test]
+    fn any_numbers_draw_without_nan_and_with_names_escaped() {
+        for points in [
+            vec![],
+            vec![(1.0, 2.0)],
+            vec![
+                (0.0, 1.0),
+                (f64::NAN, 1.0),
+                (1.0, f64::INFINITY),
+                (2.0, 3.0),
+            ],
+        ] {
+            let text = svg(&figure(points));
+            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+            assert!(!text.contains("<b>") && text.contains("&lt;b&gt;&amp;"));
+            assert!(text.ends_with("</svg>\n"));
+        }
+    }
+}
