@@ -4,9 +4,14 @@
 //! |---|---|
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
 //! | `chart` | figures as SVG, legible without colour |
+//! | `table` | tables and experiment outcomes as text, Markdown and HTML |
 
 mod chart;
 mod escape;
+mod table;
 
 pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
+pub use table::{
+    outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
+};

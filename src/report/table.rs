@@ -1,0 +1,213 @@
+//! Tables and experiment outcomes as text, Markdown and HTML.
+
+use std::fmt::Write;
+
+use super::{escape_html, escape_markdown, escape_terminal, svg};
+use crate::experiments::{Cell, Outcome, Table};
+
+/// How many columns of a terminal `text` takes: one for each character that is not a combining
+/// mark or of zero width. Enough for the letters, digits and symbols that tables hold.
+fn width(text: &str) -> usize {
+    text.chars()
+        .filter(|c| !matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe0f}'))
+        .count()
+}
+
+/// Numbers stand at the right, words at the left.
+fn is_numeric(table: &Table, column: usize) -> bool {
+    let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+    cells.all(|cell| !matches!(cell, Cell::Text(_)))
+}
+
+/// The table with aligned columns, a heading and a rule, for a terminal or a text file.
+pub fn table_text(table: &Table) -> String {
+    let heads: Vec<String> = table.columns.iter().map(|c| escape_terminal(c)).collect();
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|c| escape_terminal(&c.shown())).collect())
+        .collect();
+    let widths: Vec<usize> = heads
+        .iter()
+        .enumerate()
+        .map(|(i, head)| {
+            let cells = rows.iter().filter_map(|row| row.get(i));
+            cells.map(|c| width(c)).fold(width(head), usize::max)
+        })
+        .collect();
+    let mut out = format!("{}\n", escape_terminal(&table.title));
+    let mut line = |cells: &[String]| {
+        let mut text = String::from(" ");
+        for (i, (cell, &w)) in cells.iter().zip(&widths).enumerate() {
+            let gap = " ".repeat(w - width(cell));
+            if is_numeric(table, i) {
+                let _ = write!(text, " {gap}{cell} ");
+            } else {
+                let _ = write!(text, " {cell}{gap} ");
+            }
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    line(&heads);
+    line(&widths.iter().map(|&w| "─".repeat(w)).collect::<Vec<_>>());
+    for row in &rows {
+        line(row);
+    }
+    out
+}
+
+/// The table as GitHub-flavoured Markdown.
+pub fn table_markdown(table: &Table) -> String {
+    let mut out = format!("**{}**\n\n", escape_markdown(&table.title));
+    let mut line = |cells: &mut dyn Iterator<Item = String>| {
+        let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+    };
+    line(&mut table.columns.iter().map(|c| escape_markdown(c)));
+    line(&mut (0..table.columns.len()).map(|i| {
+        let rule = if is_numeric(table, i) { "---:" } else { "---" };
+        rule.to_owned()
+    }));
+    for row in &table.rows {
+        line(&mut row.iter().map(|c| escape_markdown(&c.shown())));
+    }
+    out
+}
+
+/// The table as an HTML `<table>` with a caption.
+pub fn table_html(table: &Table) -> String {
+    let mut out = format!(
+        "<div class=\"scroll\"><table id=\"{}\"><caption>{}</caption><thead><tr>",
+        escape_html(&table.id),
+        escape_html(&table.title)
+    );
+    let class = |i: usize| {
+        if is_numeric(table, i) {
+            " class=\"n\""
+        } else {
+            ""
+        }
+    };
+    for (i, column) in table.columns.iter().enumerate() {
+        let _ = write!(
+            out,
+            "<th scope=\"col\"{}>{}</th>",
+            class(i),
+            escape_html(column)
+        );
+    }
+    out.push_str("</tr></thead><tbody>");
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for (i, cell) in row.iter().enumerate() {
+            let _ = write!(out, "<td{}>{}</td>", class(i), escape_html(&cell.shown()));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>\n");
+    out
+}
+
+/// An experiment's settings, tables and sentence, for a terminal.
+pub fn outcome_text(outcome: &Outcome) -> String {
+    let mut out = format!("{}: {}\n", outcome.id, outcome.title);
+    for (name, value) in &outcome.settings {
+        let _ = writeln!(
+            out,
+            "  {}: {}",
+            escape_terminal(name),
+            escape_terminal(value)
+        );
+    }
+    for table in &outcome.tables {
+        let _ = write!(out, "\n{}", table_text(table));
+    }
+    let _ = writeln!(out, "\n{}", escape_terminal(&outcome.sentence));
+    out
+}
+
+/// An experiment as Markdown.
+pub fn outcome_markdown(outcome: &Outcome) -> String {
+    let mut out = format!(
+        "## {}: {}\n\n",
+        escape_markdown(&outcome.id),
+        escape_markdown(&outcome.title)
+    );
+    for (name, value) in &outcome.settings {
+        let _ = writeln!(
+            out,
+            "- {}: {}",
+            escape_markdown(name),
+            escape_markdown(value)
+        );
+    }
+    for table in &outcome.tables {
+        let _ = write!(out, "\n{}", table_markdown(table));
+    }
+    let _ = writeln!(out, "\n{}", escape_markdown(&outcome.sentence));
+    out
+}
+
+/// An experiment as an HTML section, its figures inline.
+pub fn outcome_html(outcome: &Outcome) -> String {
+    let mut out = format!(
+        "<section id=\"experiment-{0}\"><h3>{0}: {1}</h3><p>{2}</p><dl class=\"settings\">",
+        escape_html(&outcome.id),
+        escape_html(&outcome.title),
+        escape_html(&outcome.sentence)
+    );
+    for (name, value) in &outcome.settings {
+        let _ = write!(
+            out,
+            "<dt>{}</dt><dd>{}</dd>",
+            escape_html(name),
+            escape_html(value)
+        );
+    }
+    out.push_str("</dl>\n");
+    for table in &outcome.tables {
+        out.push_str(&table_html(table));
+    }
+    for figure in &outcome.figures {
+        let _ = writeln!(
+            out,
+            "<figure>{}<figcaption>{}</figcaption></figure>",
+            svg(figure),
+            escape_html(&figure.caption)
+        );
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        Table {
+            id: "t".into(),
+            title: "A title".into(),
+            columns: vec!["name".into(), "ECE".into()],
+            rows: vec![
+                vec![Cell::text("a|<b>"), Cell::spread(0.125, 0.5, 2)],
+                vec![Cell::text("longer"), Cell::Empty],
+                vec![Cell::text("c"), Cell::number(10.0, 3)],
+            ],
+        }
+    }
+
+    #[test]
+    fn text_is_aligned() {
+        let want = "A title\n  name            ECE\n  ──────  ───────────\n  a|<b>   0.12 ± 0.50\n  \
+                    longer            —\n  c            10.000\n";
+        assert_eq!(table_text(&table()), want);
+    }
+
+    #[test]
+    fn markup_in_cells_is_escaped() {
+        assert!(table_markdown(&table()).contains("| a\\|&lt;b&gt; | 0.12 ± 0.50 |"));
+        let html = table_html(&table());
+        assert!(html.contains("<td>a|&lt;b&gt;</td><td class=\"n\">0.12 ± 0.50</td>"));
+    }
+}
