@@ -4,6 +4,7 @@
 //! input bits, no result depends on the order of the terms of a sum, and no result depends on the
 //! machine (elementary functions come from the pure-Rust `libm` crate, never from the system).
 
+pub mod dense;
 mod double;
 mod elementary;
 mod exact_sum;
