@@ -1,1 +1,20 @@
 //! Calibration error, reliability, proper scores, as mergeable accumulators.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `bins` | [`bin_index`]: which bin a confidence lies in, decided in integers |
+//! | `reliability` | [`Reliability`]: counts and exact sums per bin, ECE, MCE, diagram |
+//! | `scores` | [`Evaluation`]: accuracy, Brier, log loss, top-label and classwise ECE |
+//!
+//! Nothing here depends on the order of predictions: counts are integers and sums are exact, so
+//! shards, threads and permutations agree to the last bit.
+
+mod bins;
+mod error;
+mod reliability;
+mod scores;
+
+pub use bins::{MAX_BINS, bin_edge, bin_index};
+pub use error::CalibrationError;
+pub use reliability::{BinMeans, BinTotals, Reliability, ReliabilityBin};
+pub use scores::Evaluation;

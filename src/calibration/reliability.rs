@@ -1,0 +1,384 @@
+//! Reliability bins and the calibration errors read off them.
+//!
+//! Per bin two integers and one exact sum are kept, so that any order of the predictions, any
+//! split into shards and any number of threads give the same bits.
+
+use rayon::prelude::*;
+
+use super::CalibrationError;
+use super::bins::{MAX_BINS, SMALLEST_BINNED, bin_edge, bin_index, index_of_bits, split};
+use crate::math::ExactSum;
+
+/// A confidence in `[2⁻¹⁰, 1]` is a whole multiple of 2⁻⁶², the unit of the fixed-point sums.
+const UNIT_BITS: u64 = 62;
+/// Predictions in one unit of parallel work: well inside a second-level cache.
+const BLOCK: usize = 1 << 16;
+/// Where the packed word of one block (see [`Lanes`]) holds its count: above a sum of at most
+/// 2¹⁶ confidences of at most 2⁶² units.
+const COUNT_AT: u32 = 80;
+/// Where it holds the number of correct predictions: above a count of at most 2¹⁶.
+const CORRECT_AT: u32 = 104;
+
+/// What one bin has seen. Merging adds the fields; all are integers, so it is associative and
+/// commutative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BinTotals {
+    /// How many predictions.
+    pub count: u64,
+    /// How many of them were correct.
+    pub correct: u64,
+    /// The exact sum of their confidences from 2⁻¹⁰ upwards, in units of 2⁻⁶².
+    confidence: u128,
+}
+
+impl BinTotals {
+    /// The totals of both, or `None` where a count overflows.
+    pub fn merged(self, other: Self) -> Option<Self> {
+        Some(BinTotals {
+            count: self.count.checked_add(other.count)?,
+            correct: self.correct.checked_add(other.correct)?,
+            // At most 2⁶⁴ confidences of at most 2⁶² units.
+            confidence: self.confidence.wrapping_add(other.confidence),
+        })
+    }
+
+    /// `Σ confidence − correct` exactly, apart from the confidences below 2⁻¹⁰.
+    fn excess(self, subtract_correct: bool) -> ExactSum {
+        // 43 bits a piece: three of them hold 128, and each converts exactly.
+        const PIECE: u32 = 43;
+        const MASK: u128 = (1 << PIECE) - 1;
+        let piece = |j: u32| ((self.confidence >> (PIECE * j)) & MASK) as f64;
+        let unit = libm::scalbn(1.0, -(UNIT_BITS as i32));
+        let step = (1u64 << PIECE) as f64;
+        let mut sum = ExactSum::new();
+        sum.add(piece(0) * unit);
+        sum.add(piece(1) * (unit * step));
+        sum.add(piece(2) * (unit * step * step));
+        if subtract_correct {
+            let low = self.correct as u32;
+            sum.add(-f64::from(low));
+            sum.add(-((self.correct - u64::from(low)) as f64));
+        }
+        sum
+    }
+}
+
+/// One bin of a reliability diagram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReliabilityBin {
+    /// The bin holds confidences above this (the first bin: from this on).
+    pub lower: f64,
+    /// The bin holds confidences up to and including this.
+    pub upper: f64,
+    /// How many predictions it holds.
+    pub count: u64,
+    /// How many of them were correct.
+    pub correct: u64,
+    /// What the bin's predictions say and what came true; `None` where it holds none.
+    pub means: Option<BinMeans>,
+}
+
+/// Averages over one bin that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BinMeans {
+    /// Mean confidence.
+    pub confidence: f64,
+    /// Fraction of correct predictions.
+    pub accuracy: f64,
+    /// Mean confidence minus accuracy, from the exact sums: above zero means over-confident.
+    pub gap: f64,
+}
+
+/// Counts and exact sums of (confidence, was it correct?) pairs in equal-width bins.
+///
+/// The bins are those of [`bin_index`]: closed on the right, with zero in the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reliability {
+    totals: Vec<BinTotals>,
+    /// Confidences below 2⁻¹⁰. With at most 1024 bins all of them lie in bin 0.
+    small: ExactSum,
+    count: u64,
+}
+
+impl Reliability {
+    /// No predictions yet.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Bins`] unless `bins` is in `1..=`[`MAX_BINS`].
+    pub fn new(bins: usize) -> Result<Self, CalibrationError> {
+        if bins == 0 || bins > MAX_BINS {
+            return Err(CalibrationError::Bins { bins });
+        }
+        Ok(Reliability {
+            totals: vec![BinTotals::default(); bins],
+            small: ExactSum::new(),
+            count: 0,
+        })
+    }
+
+    /// All pairs of two slices, in parallel. The result does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Bins`], [`CalibrationError::Lengths`], and
+    /// [`CalibrationError::Confidence`] for the first confidence outside `[0, 1]`.
+    pub fn of(
+        confidences: &[f64],
+        correct: &[bool],
+        bins: usize,
+    ) -> Result<Self, CalibrationError> {
+        let empty = Reliability::new(bins)?;
+        if confidences.len() != correct.len() {
+            return Err(CalibrationError::Lengths {
+                predictions: confidences.len(),
+                outcomes: correct.len(),
+            });
+        }
+        let whole = confidences
+            .par_chunks(BLOCK)
+            .zip(correct.par_chunks(BLOCK))
+            .try_fold(
+                || (empty.clone(), Lanes::new(bins)),
+                |(mut sum, mut lanes), (c, t)| {
+                    sum.add_block(&mut lanes, c, t)?;
+                    Some((sum, lanes))
+                },
+            )
+            .map(|part| part.map(|(sum, _)| sum))
+            .try_reduce(|| empty.clone(), |a, b| a.merged(&b).ok());
+        // Which thread met a bad value first is chance; which comes first is not.
+        whole.ok_or_else(
+            || match confidences.iter().position(|c| !(0.0..=1.0).contains(c)) {
+                Some(index) => CalibrationError::Confidence {
+                    index,
+                    value: confidences[index],
+                },
+                None => CalibrationError::TooMany,
+            },
+        )
+    }
+
+    /// Adds one prediction.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Confidence`], with the number of predictions added so far as index;
+    /// [`CalibrationError::TooMany`]. Nothing is added then.
+    pub fn add(&mut self, confidence: f64, correct: bool) -> Result<(), CalibrationError> {
+        let Some(bin) = bin_index(confidence, self.totals.len()) else {
+            return Err(CalibrationError::Confidence {
+                index: self.count as usize,
+                value: confidence,
+            });
+        };
+        self.count = self.count.checked_add(1).ok_or(CalibrationError::TooMany)?;
+        if let Some(totals) = self.totals.get_mut(bin) {
+            totals.count += 1;
+            totals.correct += u64::from(correct);
+            if confidence < SMALLEST_BINNED {
+                self.small.add(confidence);
+            } else {
+                totals.confidence += u128::from(units(confidence.to_bits()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds everything that `other` holds.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Shape`] where the numbers of bins differ, [`CalibrationError::TooMany`];
+    /// nothing is added then.
+    pub fn merge(&mut self, other: &Reliability) -> Result<(), CalibrationError> {
+        *self = self.merged(other)?;
+        Ok(())
+    }
+
+    fn merged(&self, other: &Reliability) -> Result<Self, CalibrationError> {
+        if self.totals.len() != other.totals.len() {
+            return Err(CalibrationError::Shape {
+                left: self.totals.len(),
+                right: other.totals.len(),
+            });
+        }
+        let mut small = self.small.clone();
+        small.merge(&other.small);
+        Ok(Reliability {
+            totals: self
+                .totals
+                .iter()
+                .zip(&other.totals)
+                .map(|(&a, &b)| a.merged(b))
+                .collect::<Option<_>>()
+                .ok_or(CalibrationError::TooMany)?,
+            small,
+            count: self
+                .count
+                .checked_add(other.count)
+                .ok_or(CalibrationError::TooMany)?,
+        })
+    }
+
+    /// How many predictions have been added.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Fraction of correct predictions.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Empty`].
+    pub fn accuracy(&self) -> Result<f64, CalibrationError> {
+        let correct: u64 = self.totals.iter().map(|t| t.correct).sum();
+        Ok(correct as f64 / self.divisor()?)
+    }
+
+    /// The reliability diagram, one entry for each bin, empty ones included.
+    pub fn bins(&self) -> Vec<ReliabilityBin> {
+        let n = self.totals.len();
+        let edge = |i: usize| bin_edge(i, n).unwrap_or(f64::NAN);
+        self.totals
+            .iter()
+            .enumerate()
+            .map(|(i, totals)| ReliabilityBin {
+                lower: edge(i),
+                upper: edge(i + 1),
+                count: totals.count,
+                correct: totals.correct,
+                means: (totals.count > 0).then(|| {
+                    let count = totals.count as f64;
+                    BinMeans {
+                        confidence: self.bin_sum(i, false) / count,
+                        accuracy: totals.correct as f64 / count,
+                        gap: self.bin_sum(i, true) / count,
+                    }
+                }),
+            })
+            .collect()
+    }
+
+    /// Expected calibration error `Σ_b (n_b/N)·|confidence_b − accuracy_b|`.
+    ///
+    /// Range `[0, 1]`. Computed as `Σ_b |Σ c − correct_b| / N`: each bin's difference is rounded
+    /// once, their sum once, the quotient once, so the relative error is below `3·2⁻⁵³`.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Empty`].
+    pub fn ece(&self) -> Result<f64, CalibrationError> {
+        let gaps: ExactSum = (0..self.totals.len())
+            .map(|i| self.bin_sum(i, true).abs())
+            .collect();
+        Ok(gaps.to_f64() / self.divisor()?)
+    }
+
+    /// Maximum calibration error: the largest `|confidence_b − accuracy_b|` of a bin that is not
+    /// empty. Range `[0, 1]`.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Empty`].
+    pub fn mce(&self) -> Result<f64, CalibrationError> {
+        self.divisor()?;
+        let gaps = self.bins().into_iter().filter_map(|b| b.means);
+        Ok(gaps.fold(0.0, |worst, m| {
+            if m.gap.abs() > worst {
+                m.gap.abs()
+            } else {
+                worst
+            }
+        }))
+    }
+
+    fn divisor(&self) -> Result<f64, CalibrationError> {
+        if self.count == 0 {
+            return Err(CalibrationError::Empty);
+        }
+        Ok(self.count as f64)
+    }
+
+    /// The sum of a bin's confidences, minus its correct predictions if asked for; rounded once.
+    fn bin_sum(&self, bin: usize, subtract_correct: bool) -> f64 {
+        let totals = self.totals.get(bin).copied().unwrap_or_default();
+        let mut sum = totals.excess(subtract_correct);
+        if bin == 0 {
+            sum.merge(&self.small);
+        }
+        sum.to_f64()
+    }
+
+    /// Adds a block of at most [`BLOCK`] predictions; `None` at a confidence outside `[0, 1]`,
+    /// and then the accumulator is of no further use.
+    fn add_block(&mut self, lanes: &mut Lanes, conf: &[f64], correct: &[bool]) -> Option<()> {
+        let bins = self.totals.len() as u64;
+        let mut odd_ones = |c: f64, t: bool| self.add(c, t).ok();
+        let quads = conf.chunks_exact(LANES).zip(correct.chunks_exact(LANES));
+        for (c, t) in quads {
+            for lane in 0..LANES {
+                if !lanes.add(bins, lane, c[lane], t[lane]) {
+                    odd_ones(c[lane], t[lane])?;
+                }
+            }
+        }
+        let done = conf.len() - conf.len() % LANES;
+        for (&c, &t) in conf[done..].iter().zip(&correct[done..]) {
+            odd_ones(c, t)?;
+        }
+        for (totals, slots) in self.totals.iter_mut().zip(&mut lanes.slots) {
+            for packed in slots {
+                let part = unpack(std::mem::take(packed));
+                *totals = totals.merged(part)?;
+                self.count = self.count.checked_add(part.count)?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// Independent sums, so that an addition need not wait for the one before it.
+const LANES: usize = 4;
+
+/// Running totals of one block, packed so that a prediction costs one 128-bit addition:
+/// correct ones from bit 104, count from bit 80, the sum of confidences in units of 2⁻⁶² below.
+struct Lanes {
+    slots: Vec<[u128; LANES]>,
+}
+
+impl Lanes {
+    fn new(bins: usize) -> Self {
+        Lanes {
+            slots: vec![[0; LANES]; bins],
+        }
+    }
+
+    /// Adds a prediction, or returns `false` where its confidence is not in `[2⁻¹⁰, 1]`.
+    #[inline(always)]
+    fn add(&mut self, bins: u64, lane: usize, confidence: f64, correct: bool) -> bool {
+        if !(SMALLEST_BINNED..=1.0).contains(&confidence) {
+            return false;
+        }
+        let bits = confidence.to_bits();
+        let Some(slot) = self.slots.get_mut(index_of_bits(bits, bins)) else {
+            return false;
+        };
+        slot[lane] += u128::from(units(bits)) | 1 << COUNT_AT | u128::from(correct) << CORRECT_AT;
+        true
+    }
+}
+
+fn unpack(packed: u128) -> BinTotals {
+    let field = |from: u32, to: u32| ((packed >> from) & ((1 << (to - from)) - 1)) as u64;
+    BinTotals {
+        count: field(COUNT_AT, CORRECT_AT),
+        correct: field(CORRECT_AT, u128::BITS),
+        confidence: packed & ((1 << COUNT_AT) - 1),
+    }
+}
+
+/// A double in `[2⁻¹⁰, 1]`, given by its bits, in units of 2⁻⁶²: exact.
+#[inline]
+fn units(bits: u64) -> u64 {
+    let (mantissa, exponent) = split(bits);
+    // The double is mantissa·2^(exponent − 1075), so shift by exponent − 1075 + 62, in 0..=10.
+    mantissa << (exponent + UNIT_BITS - 1075)
+}
+
+#[cfg(test)]
+#[path = "reliability_tests.rs"]
+mod tests;
