@@ -59,6 +59,8 @@ pub enum PoolError {
     },
     /// Every weight of a linear pool is zero.
     AllWeightsZero,
+    /// Two pools that were to be merged have different priors.
+    PriorDiffers,
     /// The combined log-scores exceed the range of a double (total weight near 10³⁰⁶).
     Overflow,
     /// Every class is excluded by some factor.
@@ -82,6 +84,7 @@ impl fmt::Display for PoolError {
                 "weight {index} is {value}; weights are finite and not negative"
             ),
             PoolError::AllWeightsZero => write!(f, "every weight is zero"),
+            PoolError::PriorDiffers => write!(f, "the two products have different priors"),
             PoolError::Overflow => write!(f, "the weights are too large to combine"),
             PoolError::Contradiction(c) => {
                 let names: Vec<String> = c.factors.iter().map(usize::to_string).collect();
