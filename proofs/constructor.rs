@@ -1,0 +1,117 @@
+//! `Distribution::new` and `validate`: what is accepted satisfies the invariant, what is refused
+//! violates the condition that the error names.
+
+use super::engine::{Cases, any, below, check};
+use super::normalization::{deserved, same};
+use crate::math::canonical_sum;
+use crate::simplex::{Distribution, SimplexError, normalize, validate};
+
+fn any_bits<const N: usize>() {
+    let input: [f64; N] = any();
+    // The documented tolerance, n units in the last place of one.
+    let tolerance = N as f64 * f64::EPSILON;
+    let outcome = Distribution::new(input.to_vec());
+    match (&outcome, deserved(&input)) {
+        (Ok(accepted), None) => {
+            assert!(accepted.classes() == N);
+            let p = accepted.probabilities();
+            for i in 0..N {
+                assert!(p[i].to_bits() == input[i].to_bits());
+                // The other entries are not negative, so none exceeds the sum.
+                assert!(p[i] >= 0.0 && p[i] <= 1.0 + tolerance);
+            }
+            let sum = canonical_sum(p);
+            assert!(1.0 - tolerance <= sum && sum <= 1.0 + tolerance);
+        }
+        (Err(SimplexError::SumOff { .. }), None) => {
+            let sum = canonical_sum(&input);
+            assert!(sum > 1.0 + tolerance || sum < 1.0 - tolerance);
+        }
+        (Err(error), Some(expected)) => assert!(same(error, &expected)),
+        _ => panic!("neither accepted nor refused for a reason"),
+    }
+    cover!(
+        outcome.is_ok() && input[0] > 0.0 && input[1] > 0.0,
+        "accepted"
+    );
+    cover!(
+        matches!(outcome, Err(SimplexError::SumOff { .. })),
+        "sum off"
+    );
+    cover!(
+        matches!(outcome, Err(SimplexError::Negative { index: 1, .. })),
+        "negative"
+    );
+    cover!(
+        matches!(outcome, Err(SimplexError::NotANumber { index: 0 })),
+        "NaN"
+    );
+}
+
+/// Whatever `Distribution::new` accepts has entries in [0, 1 + n ulp], none NaN, a canonical sum
+/// within n ulps of one, and the bits that were given; whatever it refuses violates the condition
+/// that the error names, at the first entry at fault.
+///
+/// Claims: L3
+/// Domain: any bits of 2 f64
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn constructor_is_sound_for_any_2_doubles() {
+    check(Cases::Random(200_000), any_bits::<2>);
+}
+
+/// As for two doubles.
+///
+/// Claims: L3
+/// Domain: any bits of 3 f64
+#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn constructor_is_sound_for_any_3_doubles() {
+    check(Cases::Random(200_000), any_bits::<3>);
+}
+
+/// As for two doubles.
+///
+/// Claims: L3
+/// Domain: any bits of 4 f64
+#[cfg_attr(kani, kani::proof, kani::unwind(7), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn constructor_is_sound_for_any_4_doubles() {
+    check(Cases::Random(200_000), any_bits::<4>);
+}
+
+/// `Distribution::new` accepts a sum of one and its neighbours up to n ulps, and refuses the next.
+///
+/// Claims: L3
+/// Domain: (1/2, 1/2 + k·2⁻⁵³) for k in −8..=7
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn constructor_refuses_the_first_sum_beyond_the_tolerance() {
+    check(Cases::All(16), || {
+        let k = i32::from(below(16)) - 8;
+        let half_ulp = f64::EPSILON / 2.0;
+        let input = [0.5, 0.5 + f64::from(k) * half_ulp];
+        let outcome = validate(&input, &(2.0 * f64::EPSILON));
+        cover!(outcome.is_ok() && k != 0, "accepted");
+        cover!(outcome.is_err(), "refused");
+        // Two ulps are four half ulps. Above one, sums are rounded to whole ulps, ties to even:
+        // five half ulps become two ulps.
+        assert!(outcome.is_ok() == (-4 <= k && k <= 5));
+    });
+}
+
+/// What `normalize` makes is accepted by `Distribution::new`.
+///
+/// Claims: L3
+/// Domain: 3 f64 cast from 0..64
+/// Enumerated only: three symbolic divisions and a rounded sum
+#[cfg_attr(not(kani), test)]
+fn normalized_entries_are_accepted_by_the_constructor() {
+    check(Cases::All(64 * 64 * 64), || {
+        let mut values = [below(64), below(64), below(64)].map(f64::from);
+        let outcome = normalize(&mut values);
+        assume!(outcome.is_ok());
+        cover!(values[0] != values[1], "different entries");
+        assert!(Distribution::new(values.to_vec()).is_ok());
+    });
+}

@@ -1,0 +1,59 @@
+//! What a harness may ask for: values, assumptions, reachability. The engine is chosen here, once.
+//!
+//! | in a harness | Kani | `cargo test` |
+//! |---|---|---|
+//! | `any()` | every value of the type | the next value of the enumeration, or a random one |
+//! | `below(n)` | every value in `0..n` | the same |
+//! | `assume!(c)` | only paths where `c` holds | skips the case otherwise |
+//! | `cover!(c, "…")` | some path reaches it with `c` | some case does, or the test fails |
+//! | `check(cases, body)` | `body` once, symbolically | `body` for each case |
+
+#[cfg(kani)]
+pub use symbolic::*;
+
+#[cfg(not(kani))]
+pub use concrete::*;
+
+/// How `cargo test` goes through the domain of a harness. Kani always takes all of it.
+#[derive(Clone, Copy, Debug)]
+pub enum Cases {
+    /// Every value of the domain; there are exactly this many.
+    All(u64),
+    /// This many random values, the same ones in each run.
+    Random(u64),
+}
+
+#[cfg(kani)]
+#[macro_use]
+mod symbolic {
+    pub use kani::{Arbitrary as Any, any};
+
+    /// Any value in `0..n`.
+    pub fn below(n: u8) -> u8 {
+        let x: u8 = any();
+        kani::assume(x < n);
+        x
+    }
+
+    /// Runs `body` once, on symbolic values.
+    pub fn check(_: super::Cases, body: impl Fn()) {
+        body();
+    }
+
+    macro_rules! assume {
+        ($condition:expr) => {
+            kani::assume($condition)
+        };
+    }
+
+    macro_rules! cover {
+        ($condition:expr, $what:literal) => {
+            kani::cover!($condition, $what)
+        };
+    }
+}
+
+#[cfg(not(kani))]
+#[path = "engine_concrete.rs"]
+#[macro_use]
+mod concrete;
