@@ -96,7 +96,7 @@ fn constructor_refuses_the_first_sum_beyond_the_tolerance() {
         cover!(outcome.is_err(), "refused");
         // Two ulps are four half ulps. Above one, sums are rounded to whole ulps, ties to even:
         // five half ulps become two ulps.
-        assert!(outcome.is_ok() == (-4 <= k && k <= 5));
+        assert!(outcome.is_ok() == (-4..=5).contains(&k));
     });
 }
 
