@@ -1,0 +1,379 @@
+//! A small network with ReLU layers and a softmax at its end, in single precision.
+
+use std::fmt;
+
+use super::rows_of;
+use super::{DecodeError, Decoder, DecoderWorkspace, FloorError, SupportFloor, mix_with_uniform};
+use crate::math::ExactSum;
+use crate::math::dense::{self, Shape};
+use crate::simplex::softmax;
+
+/// Why some numbers are not a decoder.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MlpError {
+    /// There is no layer.
+    NoLayers,
+    /// A layer has no inputs or no outputs, or its weights or bias do not have their number.
+    LayerShape {
+        /// Inputs of the layer.
+        inputs: usize,
+        /// Outputs of the layer.
+        outputs: usize,
+        /// How many weights there are.
+        weights: usize,
+        /// How many biases there are.
+        biases: usize,
+    },
+    /// A weight is NaN or infinite.
+    Weight {
+        /// Row, the output it belongs to.
+        output: usize,
+        /// Column, the input it belongs to.
+        input: usize,
+        /// Its value.
+        value: f32,
+    },
+    /// A bias is NaN or infinite.
+    Bias {
+        /// The output it belongs to.
+        output: usize,
+        /// Its value.
+        value: f32,
+    },
+    /// A layer does not take what the one before gives.
+    Chain {
+        /// Which layer, counted from zero.
+        layer: usize,
+        /// What it takes.
+        inputs: usize,
+        /// What it is given.
+        given: usize,
+    },
+    /// The fixed inputs leave no room for a latent, or one of them is not finite.
+    Context {
+        /// How many fixed inputs there are.
+        length: usize,
+        /// Inputs of the first layer.
+        inputs: usize,
+    },
+    /// The weights are so large that single precision overflows for every latent.
+    Overflow {
+        /// Which layer, counted from zero.
+        layer: usize,
+        /// Which of its outputs.
+        output: usize,
+    },
+    /// The temperature is not a positive finite number.
+    Temperature {
+        /// Its value.
+        value: f64,
+    },
+    /// The floor is impossible.
+    Floor(FloorError),
+}
+
+impl fmt::Display for MlpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MlpError::NoLayers => write!(f, "a decoder needs at least one layer"),
+            MlpError::LayerShape {
+                inputs,
+                outputs,
+                weights,
+                biases,
+            } => write!(
+                f,
+                "a layer from {inputs} to {outputs} does not have {weights} weights and {biases} \
+                 biases"
+            ),
+            MlpError::Weight {
+                output,
+                input,
+                value,
+            } => write!(f, "weight ({output}, {input}) is {value}"),
+            MlpError::Bias { output, value } => write!(f, "bias {output} is {value}"),
+            MlpError::Chain {
+                layer,
+                inputs,
+                given,
+            } => write!(
+                f,
+                "layer {layer} takes {inputs} inputs but is given {given}"
+            ),
+            MlpError::Context { length, inputs } => write!(
+                f,
+                "{length} fixed inputs do not fit a first layer of {inputs} inputs, or are not \
+                 finite"
+            ),
+            MlpError::Overflow { layer, output } => write!(
+                f,
+                "output {output} of layer {layer} exceeds single precision whatever the latent"
+            ),
+            MlpError::Temperature { value } => write!(
+                f,
+                "the temperature is {value}; it must be positive and finite"
+            ),
+            MlpError::Floor(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for MlpError {}
+
+/// An affine map `x ↦ W·x + b` in single precision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DenseLayer {
+    inputs: usize,
+    outputs: usize,
+    /// `[inputs][outputs]`, the layout of the kernel.
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl DenseLayer {
+    /// From weights as they are usually stored: row-major `[outputs][inputs]`.
+    ///
+    /// # Errors
+    /// [`MlpError`] names a number that is not finite, or the numbers that do not fit.
+    pub fn new(
+        inputs: usize,
+        outputs: usize,
+        weights: &[f32],
+        bias: Vec<f32>,
+    ) -> Result<Self, MlpError> {
+        let fits = inputs.checked_mul(outputs) == Some(weights.len());
+        if !fits || weights.is_empty() || bias.len() != outputs {
+            return Err(MlpError::LayerShape {
+                inputs,
+                outputs,
+                weights: weights.len(),
+                biases: bias.len(),
+            });
+        }
+        if let Some((i, &value)) = weights.iter().enumerate().find(|(_, w)| !w.is_finite()) {
+            let (output, input) = (i / inputs, i % inputs);
+            return Err(MlpError::Weight {
+                output,
+                input,
+                value,
+            });
+        }
+        if let Some((output, &value)) = bias.iter().enumerate().find(|(_, b)| !b.is_finite()) {
+            return Err(MlpError::Bias { output, value });
+        }
+        let mut transposed = vec![0.0; weights.len()];
+        dense::transpose(weights, inputs, &mut transposed, outputs);
+        Ok(DenseLayer {
+            inputs,
+            outputs,
+            weights: transposed,
+            bias,
+        })
+    }
+
+    /// The same map with its last inputs fixed: their part, added exactly and rounded once, goes
+    /// into the bias.
+    fn with_fixed_inputs(mut self, fixed: &[f32]) -> Result<Self, MlpError> {
+        let (length, inputs) = (fixed.len(), self.inputs);
+        let free = inputs.checked_sub(length).filter(|&free| free > 0);
+        let finite = fixed.iter().all(|x| x.is_finite());
+        let Some(free) = free.filter(|_| finite) else {
+            return Err(MlpError::Context { length, inputs });
+        };
+        let fixed_weights = self.weights.split_off(free * self.outputs);
+        for (output, bias) in self.bias.iter_mut().enumerate() {
+            let column = fixed_weights.iter().skip(output).step_by(self.outputs);
+            // A product of two singles is exact in double precision.
+            let products = column
+                .zip(fixed)
+                .map(|(&w, &x)| f64::from(w) * f64::from(x));
+            let mut sum: ExactSum = products.collect();
+            sum.add(f64::from(*bias));
+            *bias = sum.to_f32();
+            if !bias.is_finite() {
+                return Err(MlpError::Overflow { layer: 0, output });
+            }
+        }
+        self.inputs = free;
+        Ok(self)
+    }
+}
+
+/// `p(y∣z) = softmax(network(z, context) / T)`, optionally mixed with the uniform distribution.
+///
+/// Latents are rounded to single precision, all layers are computed in it, with ReLU after each but
+/// the last; scores are then widened, divided by the temperature and exponentiated in double
+/// precision. The context (for instance the embedding of the predicate that is asked for) is the
+/// same for every latent, so its part of the first layer is computed once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MlpDecoder {
+    layers: Vec<DenseLayer>,
+    temperature: f64,
+    floor: Option<SupportFloor>,
+    /// Latents up to this magnitude cannot make any layer overflow.
+    limit: f64,
+}
+
+impl MlpDecoder {
+    /// A decoder of the given layers, with temperature one and no floor. The first layer takes
+    /// the latent followed by `context`.
+    ///
+    /// # Errors
+    /// [`MlpError`] if the layers do not fit each other or the context, or would overflow for
+    /// every latent.
+    pub fn new(mut layers: Vec<DenseLayer>, context: &[f32]) -> Result<Self, MlpError> {
+        if layers.is_empty() {
+            return Err(MlpError::NoLayers);
+        }
+        let first = layers.remove(0).with_fixed_inputs(context)?;
+        layers.insert(0, first);
+        for layer in 1..layers.len() {
+            let (given, inputs) = (layers[layer - 1].outputs, layers[layer].inputs);
+            if given != inputs {
+                return Err(MlpError::Chain {
+                    layer,
+                    inputs,
+                    given,
+                });
+            }
+        }
+        Ok(MlpDecoder {
+            limit: safe_magnitude(&layers)?,
+            layers,
+            temperature: 1.0,
+            floor: None,
+        })
+    }
+
+    /// Divides the scores by `temperature`: above one flattens, below one sharpens.
+    ///
+    /// # Errors
+    /// [`MlpError::Temperature`] unless it is positive and finite.
+    pub fn with_temperature(mut self, temperature: f64) -> Result<Self, MlpError> {
+        if !(temperature > 0.0 && temperature.is_finite()) {
+            return Err(MlpError::Temperature { value: temperature });
+        }
+        self.temperature = temperature;
+        Ok(self)
+    }
+
+    /// Guarantees every class at least `floor`; see [`mix_with_uniform`].
+    ///
+    /// # Errors
+    /// [`MlpError::Floor`] unless `0 ≤ floor ≤ 1/classes`.
+    pub fn with_floor(mut self, floor: f64) -> Result<Self, MlpError> {
+        let floor = SupportFloor::new(floor, self.classes()).map_err(MlpError::Floor)?;
+        self.floor = Some(floor);
+        Ok(self)
+    }
+
+    /// Multiply-adds for one latent row, the measure of what a query costs.
+    pub fn multiply_adds(&self) -> usize {
+        self.layers.iter().map(|l| l.inputs * l.outputs).sum()
+    }
+}
+
+/// The largest `r` such that no partial sum of any layer can exceed half of the largest single for
+/// latents up to `r` in magnitude.
+///
+/// With `|x_i| ≤ a_i·r + c_i` for the inputs of a layer, each output and each partial sum of it is
+/// at most `Σ|w_i|·(a_i·r + c_i) + |b|`, and ReLU only lowers it. Half of the range is left for
+/// rounding, which adds less than `2·n·2⁻²⁴` relative to a layer of `n` inputs.
+fn safe_magnitude(layers: &[DenseLayer]) -> Result<f64, MlpError> {
+    let half = f64::from(f32::MAX) / 2.0;
+    let mut limit = half;
+    let mut bounds = vec![(1.0, 0.0); layers.first().map_or(0, |l| l.inputs)];
+    for (layer, dense) in layers.iter().enumerate() {
+        let mut next: Vec<(f64, f64)> = dense
+            .bias
+            .iter()
+            .map(|&b| (0.0, f64::from(b).abs()))
+            .collect();
+        for (&(a, c), row) in bounds.iter().zip(dense.weights.chunks_exact(dense.outputs)) {
+            for (bound, &w) in next.iter_mut().zip(row) {
+                let w = f64::from(w).abs();
+                *bound = (bound.0 + w * a, bound.1 + w * c);
+            }
+        }
+        for (output, &(a, c)) in next.iter().enumerate() {
+            if !(c <= half && a.is_finite()) {
+                return Err(MlpError::Overflow { layer, output });
+            }
+            if a > 0.0 {
+                limit = limit.min((half - c) / a);
+            }
+        }
+        bounds = next;
+    }
+    Ok(limit)
+}
+
+impl Decoder for MlpDecoder {
+    fn dimension(&self) -> usize {
+        self.layers.first().map_or(1, |l| l.inputs)
+    }
+
+    fn classes(&self) -> usize {
+        self.layers.last().map_or(1, |l| l.outputs)
+    }
+
+    fn decode(
+        &self,
+        latents: &[f64],
+        probabilities: &mut [f64],
+        workspace: &mut DecoderWorkspace,
+    ) -> Result<(), DecodeError> {
+        let rows = rows_of(self, latents, probabilities)?;
+        let DecoderWorkspace { front, back } = workspace;
+        if let Some((i, &value)) = latents
+            .iter()
+            .enumerate()
+            .find(|(_, z)| !(z.abs() <= self.limit))
+        {
+            return Err(DecodeError::Latent {
+                row: i / self.dimension(),
+                coordinate: i % self.dimension(),
+                value,
+                limit: self.limit,
+            });
+        }
+        front.clear();
+        front.extend(latents.iter().map(|&z| z as f32));
+        for (index, layer) in self.layers.iter().enumerate() {
+            let shape = Shape {
+                rows,
+                inputs: layer.inputs,
+                outputs: layer.outputs,
+            };
+            back.resize(rows * layer.outputs, 0.0);
+            let fits = dense::forward(shape, front, &layer.weights, &layer.bias, back);
+            debug_assert!(
+                fits.is_ok(),
+                "layers were checked when the decoder was made"
+            );
+            if index + 1 < self.layers.len() {
+                for x in back.iter_mut() {
+                    *x = if *x > 0.0 { *x } else { 0.0 };
+                }
+            }
+            std::mem::swap(front, back);
+        }
+        let classes = self.classes();
+        let scores = front.chunks_exact(classes);
+        let out = probabilities.chunks_exact_mut(classes);
+        for (row, (scores, p)) in scores.zip(out).enumerate() {
+            for (p, &score) in p.iter_mut().zip(scores) {
+                *p = f64::from(score) / self.temperature;
+            }
+            softmax(p).map_err(|source| DecodeError::Scores { row, source })?;
+            if let Some(floor) = self.floor {
+                mix_with_uniform(p, &floor.get());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

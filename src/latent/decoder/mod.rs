@@ -1,0 +1,144 @@
+//! Stage 2, first half: from a point of the latent space to a distribution over classes.
+//!
+//! | decoder | `p(y∣z)` | used for |
+//! |---|---|---|
+//! | [`MlpDecoder`] | softmax of a small network | the models of the paper |
+//! | [`ProbitDecoder`] | `Φ(w·z + b)` for two classes | checks: its exact factor is known |
+
+mod floor;
+mod mlp;
+mod probit;
+
+pub use floor::{FloorError, SupportFloor, mix_with_uniform};
+pub use mlp::{DenseLayer, MlpDecoder, MlpError};
+pub use probit::ProbitDecoder;
+
+use std::fmt;
+
+use crate::simplex::SimplexError;
+
+/// Why points of the latent space could not be decoded.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The slices are not the same number of rows.
+    Shape {
+        /// How many latent numbers there are.
+        latents: usize,
+        /// Latent numbers in one row.
+        dimension: usize,
+        /// Room for how many probabilities there is.
+        probabilities: usize,
+        /// Classes, the probabilities of one row.
+        classes: usize,
+    },
+    /// A latent coordinate is NaN, infinite, or beyond the range in which the decoder cannot
+    /// overflow.
+    Latent {
+        /// Which row.
+        row: usize,
+        /// Which coordinate.
+        coordinate: usize,
+        /// Its value.
+        value: f64,
+        /// The largest magnitude allowed.
+        limit: f64,
+    },
+    /// The scores of a row cannot be turned into probabilities (they overflow when divided by a
+    /// very small temperature).
+    Scores {
+        /// Which row.
+        row: usize,
+        /// What is wrong with them.
+        source: SimplexError,
+    },
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DecodeError::Shape {
+                latents,
+                dimension,
+                probabilities,
+                classes,
+            } => write!(
+                f,
+                "{latents} latent numbers ({dimension} a row) do not go with {probabilities} \
+                 probabilities ({classes} a row)"
+            ),
+            DecodeError::Latent {
+                row,
+                coordinate,
+                value,
+                limit,
+            } => write!(
+                f,
+                "latent row {row}, coordinate {coordinate}, is {value}; the decoder takes finite \
+                 numbers up to {limit:e} in magnitude"
+            ),
+            DecodeError::Scores { row, source } => write!(f, "scores of row {row}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DecodeError::Scores { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Room for a decoder's intermediate results; grows once and is used again.
+#[derive(Clone, Debug, Default)]
+pub struct DecoderWorkspace {
+    front: Vec<f32>,
+    back: Vec<f32>,
+}
+
+/// A conditional distribution `p(y∣z)` over classes, given a point of the latent space.
+///
+/// A pure function of `z`: the same row gives the same bits in any batch, on any machine.
+pub trait Decoder: Sync {
+    /// Numbers in one latent row; at least one.
+    fn dimension(&self) -> usize;
+
+    /// Classes, the numbers in one row of probabilities; at least one.
+    fn classes(&self) -> usize;
+
+    /// Decodes a batch: row-major latents of [`Decoder::dimension`] columns become row-major
+    /// probabilities of [`Decoder::classes`] columns, each row non-negative with a sum within
+    /// `(n + 1)·2⁻⁵²` of one.
+    ///
+    /// # Errors
+    /// [`DecodeError`]; `probabilities` is then unspecified.
+    fn decode(
+        &self,
+        latents: &[f64],
+        probabilities: &mut [f64],
+        workspace: &mut DecoderWorkspace,
+    ) -> Result<(), DecodeError>;
+}
+
+/// The number of rows, if both slices have the same.
+fn rows_of<D: Decoder + ?Sized>(
+    decoder: &D,
+    latents: &[f64],
+    probabilities: &[f64],
+) -> Result<usize, DecodeError> {
+    let (dimension, classes) = (decoder.dimension(), decoder.classes());
+    let rows = latents.len() / dimension;
+    if rows.checked_mul(dimension) == Some(latents.len())
+        && rows.checked_mul(classes) == Some(probabilities.len())
+    {
+        return Ok(rows);
+    }
+    Err(DecodeError::Shape {
+        latents: latents.len(),
+        dimension,
+        probabilities: probabilities.len(),
+        classes,
+    })
+}
