@@ -215,7 +215,7 @@ mod tests {
 
     fn probit() -> (GaussianPosterior, ProbitDecoder) {
         let posterior = GaussianPosterior::diagonal(vec![0.3, -0.2], vec![1.0, 0.5]).unwrap();
-        (posterior, ProbitDecoder::new(vec![1.0, 2.0], 0.1).unwrap())
+        (posterior, ProbitDecoder::new(vec![1.0, 2.0], 1.0).unwrap())
     }
 
     fn factor(samples: usize, evidence: u64) -> Result<Factor, FactorError> {
@@ -242,15 +242,16 @@ mod tests {
             .decode(posterior.mean(), &mut at_mean, &mut workspace)
             .unwrap();
         assert!((at_mean[1] - exact).abs() > limit);
-        // The standard error predicts the spread of 2000 factors of 16 samples: by Bienaymé their
-        // mean square error is s²/16, here compared at 10 % (the relative error of a mean of 2000
-        // squares of near-normal numbers is √(2/2000) = 3 %).
+        // The mean square error of 2000 factors of 16 samples is what their standard errors
+        // claim. A mean of 2000 squares of near-normal numbers has a relative standard deviation of
+        // √(2/2000) = 3.2 %, so 20 % is over six of them.
         let many: Vec<Factor> = (1..=2000).map(|e| factor(16, e).unwrap()).collect();
         let mean = |x: &dyn Fn(&Factor) -> f64| many.iter().map(x).sum::<f64>() / 2000.0;
         let actual = mean(&|f| (f.distribution.probabilities()[1] - exact).powi(2));
         let claimed = mean(&|f| f.standard_errors.as_ref().unwrap()[1].powi(2));
         assert!((claimed / actual - 1.0).abs() < 0.2, "{claimed} {actual}");
-        // Negative control: with 1/M in place of 1/(M−1), and M of 2, it would be half.
+        // Negative control: the spread of one sample in place of that of their mean.
+        assert!((16.0 * claimed / actual - 1.0).abs() > 0.2);
     }
 
     #[test]

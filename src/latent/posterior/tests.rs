@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn nalgebra_agrees_on_what_is_positive_definite(
+    fn the_first_leading_minor_that_is_not_positive_is_named(
         d in 1usize..6,
         entries in prop::collection::vec(-4i32..5, 36),
     ) {
