@@ -376,7 +376,7 @@ fn cholesky(covariance: &DMatrix<f64>) -> Result<Vec<f64>, PosteriorError> {
             };
             let rest = dot(column);
             factor.push(if column == row {
-                if !(rest > 0.0) {
+                if rest.is_nan() || rest <= 0.0 {
                     let minor = row + 1;
                     return Err(PosteriorError::NotPositiveDefinite { minor, pivot: rest });
                 }

@@ -329,7 +329,7 @@ impl Decoder for MlpDecoder {
         if let Some((i, &value)) = latents
             .iter()
             .enumerate()
-            .find(|(_, z)| !(z.abs() <= self.limit))
+            .find(|(_, z)| z.is_nan() || z.abs() > self.limit)
         {
             return Err(DecodeError::Latent {
                 row: i / self.dimension(),
