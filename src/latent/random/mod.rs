@@ -136,7 +136,7 @@ mod tests {
         let limit = ChiSquared::new(2.0).unwrap().inverse_cdf(1.0 - FALSE_ALARM);
         let mut s = stream(1);
         assert!(counts(&mut || s.below(n)) <= limit);
-        let plain = |x: u64| (u128::from(x) * u128::from(n) >> 64) as u64;
+        let plain = |x: u64| ((u128::from(x) * u128::from(n)) >> 64) as u64;
         assert!(counts(&mut || plain(s.next_u64())) > limit, "control");
         assert_eq!(s.below(0), 0);
         assert_eq!(s.below(1), 0);

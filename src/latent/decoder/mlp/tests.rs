@@ -143,7 +143,7 @@ fn overflow_is_refused_and_not_turned_into_a_wrong_answer() {
     let first = DenseLayer::new(2, 1, &[1e30, -1e30], vec![0.0]).unwrap();
     let last = DenseLayer::new(1, 2, &[1.0, -1.0], vec![0.0; 2]).unwrap();
     let decoder = MlpDecoder::new(vec![first, last.clone()], &[]).unwrap();
-    let mut decode = |z: &[f64]| decoder.decode(z, &mut [0.0; 2], &mut Default::default());
+    let decode = |z: &[f64]| decoder.decode(z, &mut [0.0; 2], &mut Default::default());
     assert!(decode(&[8e7, 8e7]).is_ok());
     for bad in [1e9, f64::INFINITY, f64::NAN, -1e300] {
         let error = decode(&[0.0, bad]).unwrap_err();
