@@ -77,8 +77,11 @@ pub struct DependencyGraph {
     pub said: Vec<Said>,
 }
 
+/// A result, and what it is said to rest on.
+type Entry = (Node, &'static [Node]);
+
 /// The four accounts, as printed.
-const PUBLISHED: &[(Voice, &[(Node, &[Node])])] = {
+const PUBLISHED: &[(Voice, &[Entry])] = {
     use Node::{Assumption as A, Lemma as L, Theorem as T};
     &[
         (
