@@ -1,2 +1,5 @@
 //! The `lpf` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    lpf::cli::main()
+}

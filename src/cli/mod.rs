@@ -1,1 +1,48 @@
-//! The command line.
+//! The command line: one file, or folder, for each subcommand.
+//!
+//! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
+
+mod display;
+mod failure;
+mod infer;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use failure::Failure;
+
+/// Latent Posterior Factors, and the evidence for what they guarantee.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lpf",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Infer(infer::Args),
+}
+
+/// Runs the command that the process's arguments ask for.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Infer(args) => infer::run(&args),
+    };
+    match outcome {
+        Ok(code) => code,
+        // Whoever read our output has seen enough; that is not an error.
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -40,6 +40,18 @@ pub enum SimplexError {
     NoMass,
 }
 
+impl SimplexError {
+    /// The entry to blame, where it is one.
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            SimplexError::NotANumber { index }
+            | SimplexError::Infinite { index, .. }
+            | SimplexError::Negative { index, .. } => Some(*index),
+            SimplexError::Empty | SimplexError::SumOff { .. } | SimplexError::NoMass => None,
+        }
+    }
+}
+
 impl fmt::Display for SimplexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,0 +1,119 @@
+//! Why a command could not do its work.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::display::escaped;
+use crate::data::{LinesError, RecordError};
+
+/// Why a command could not do its work: exit code 2, except for a closed pipe.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Arguments that do not go together.
+    Usage(String),
+    /// A file cannot be opened or read.
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file has no record.
+    NoRecords {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A line is wrong.
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, counted from 1.
+        line: u64,
+        /// What is wrong: `field: what`.
+        what: String,
+    },
+    /// The output cannot be written.
+    Write {
+        /// Where to.
+        to: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The reader of our output has gone.
+    ClosedPipe,
+    /// No threads to work with.
+    Threads(String),
+}
+
+impl Failure {
+    /// An error of a line of `path`.
+    pub fn record(path: &Path, line: u64, error: &RecordError) -> Self {
+        Failure::Line {
+            path: path.to_path_buf(),
+            line,
+            what: error.to_string(),
+        }
+    }
+
+    /// An error of reading lines of `path`.
+    pub fn lines(path: &Path, error: LinesError) -> Self {
+        match error {
+            LinesError::Read(error) => Failure::Read {
+                path: path.to_path_buf(),
+                error,
+            },
+            LinesError::TooLong { line } => Failure::Line {
+                path: path.to_path_buf(),
+                line,
+                what: format!("line: {error}"),
+            },
+        }
+    }
+
+    /// An error of writing to `to`.
+    pub fn write(to: &str, error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::ClosedPipe;
+        }
+        Failure::Write {
+            to: to.to_string(),
+            error,
+        }
+    }
+}
+
+/// What messages call a file.
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "standard input".to_string();
+    }
+    escaped(&path.to_string_lossy())
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(what) => write!(f, "error: {}", escaped(what)),
+            Failure::Read { path, error } => {
+                write!(f, "{}: cannot be read: {error}", shown(path))
+            }
+            Failure::NoRecords { path } => write!(
+                f,
+                "{}: there is no record; one JSON object a line is needed",
+                shown(path)
+            ),
+            Failure::Line { path, line, what } => {
+                write!(f, "{}:{line}: {}", shown(path), escaped(what))
+            }
+            Failure::Write { to, error } => {
+                write!(f, "{}: cannot be written: {error}", escaped(to))
+            }
+            Failure::ClosedPipe => write!(f, "the output was closed"),
+            Failure::Threads(why) => write!(f, "error: cannot start threads: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,110 @@
+//! From one line to its answer.
+
+use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
+use crate::bounds::effective_count;
+use crate::data::{Entity, Expectations, Fault, Place, Record, RecordError};
+use crate::simplex::{Contradiction, Distribution, PoolError};
+
+/// What is the same for all lines.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    pub method: Method,
+    pub prior: Option<Distribution>,
+    pub classes: Option<&'a [String]>,
+    pub tolerance: f64,
+    pub explain: bool,
+}
+
+/// What is known about one entity in the end.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    pub entity: Entity<'a>,
+    pub method: Method,
+    pub distribution: Distribution,
+    /// Kish's effective number of items; none where all weights are zero.
+    pub k_eff: Option<f64>,
+    /// Per item, if asked for: how far the answer moves without it.
+    pub influence: Option<Vec<Option<f64>>>,
+}
+
+impl<'a> Answer<'a> {
+    /// Reads and answers one line.
+    pub fn of(line: &'a [u8], setup: &Setup<'a>) -> Result<Self, RecordError> {
+        let expect = Expectations {
+            classes: setup.classes,
+            tolerance: setup.tolerance,
+        };
+        let entity = Entity::new(Record::parse(line)?, &expect)?;
+        let Setup { method, prior, .. } = setup;
+        if entity.factors.is_empty() && prior.is_none() {
+            return Err(RecordError {
+                place: Place::field("evidence"),
+                fault: Fault::NoEvidence,
+            });
+        }
+        let (factors, weights) = (&entity.factors, &entity.weights);
+        let combined = if setup.explain {
+            leave_one_out(*method, factors, weights, prior.as_ref())
+                .map(|LeaveOneOut { all, influence }| (all, Some(influence)))
+        } else {
+            aggregate(*method, factors, weights, prior.as_ref()).map(|all| (all, None))
+        };
+        let (distribution, influence) = combined.map_err(|error| located(&error, &entity))?;
+        Ok(Answer {
+            k_eff: effective_count(weights).ok(),
+            method: *method,
+            distribution,
+            influence,
+            entity,
+        })
+    }
+}
+
+/// The field that an error of the aggregation stems from.
+fn located(error: &AggregateError, entity: &Entity<'_>) -> RecordError {
+    match error {
+        AggregateError::Pool(PoolError::Contradiction(c)) => contradiction(c, entity),
+        AggregateError::Pool(PoolError::Weight { index, value }) => RecordError {
+            place: Place::item_field(*index, "weight"),
+            fault: Fault::Shape(format!("{value:?} is too large to raise a factor to")),
+        },
+        AggregateError::Pool(PoolError::ClassCount {
+            index,
+            expected,
+            found,
+        }) => RecordError {
+            place: Place::item_field(*index, "factor"),
+            fault: Fault::ClassCount {
+                expected: *expected,
+                found: *found,
+                set_by: "the prior",
+            },
+        },
+        other => RecordError {
+            place: Place::field("evidence"),
+            fault: Fault::Shape(other.to_string()),
+        },
+    }
+}
+
+fn contradiction(found: &Contradiction, entity: &Entity<'_>) -> RecordError {
+    let name = |i: usize| match entity.ids.get(i) {
+        Some(Some(id)) => format!("evidence[{i}] ({id:?})"),
+        _ => format!("evidence[{i}]"),
+    };
+    let (first, others) = match found.factors.split_first() {
+        Some((first, others)) => (*first, others),
+        None => (0, &[][..]),
+    };
+    let mut against: Vec<String> = others.iter().map(|&i| name(i)).collect();
+    if found.with_prior {
+        against.push("the prior".to_string());
+    }
+    RecordError {
+        place: Place::item_field(first, "factor"),
+        fault: Fault::Shape(format!(
+            "contradicts {}: no class is possible under all of them",
+            against.join(" and ")
+        )),
+    }
+}

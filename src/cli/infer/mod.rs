@@ -1,0 +1,276 @@
+//! `lpf infer`: evidence in, one distribution an entity out.
+
+mod answer;
+mod json;
+mod table;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use rayon::prelude::*;
+
+use self::answer::{Answer, Setup};
+use self::table::Table;
+use super::Failure;
+use super::output::Output;
+use crate::aggregate::Method;
+use crate::data::{Batch, DEFAULT_TOLERANCE, LineReader, MAX_LINE_BYTES, check_names};
+use crate::simplex::Distribution;
+
+const EXAMPLES: &str = "\
+Input, one entity a line (label, id, weight and classes may be left out):
+  {\"entity\": \"C5\", \"label\": \"medium\", \"classes\": [\"low\", \"medium\", \"high\"], \"evidence\": [
+    {\"id\": \"e1\", \"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
+Blank lines are skipped and other fields ignored. A wrong line stops the run with
+FILE:LINE: field: what is wrong, and exit code 2.
+
+Output, one line an entity, the same bytes for any order of the evidence and any number of threads:
+  {\"entity\": \"C5\", \"method\": \"spn\", \"distribution\": [...], \"prediction\": \"medium\",
+   \"confidence\": 0.93, \"k_eff\": 4.9}
+k_eff is Kish's effective number of items, from the weights: (sum w)^2 / sum w^2, null where all
+weights are zero. Without class names, classes and predictions are numbers from 0.
+
+Examples:
+  lpf infer evidence.jsonl
+  lpf infer evidence.jsonl --classes low,medium,high --format text --explain
+  lpf infer evidence.jsonl --method prior-corrected --prior 0.2,0.5,0.3 --output answers.jsonl
+  zcat evidence.jsonl.gz | lpf infer - --method uniform | head";
+
+// The help below states it.
+const _: () = assert!(MAX_LINE_BYTES == 64 << 20);
+
+/// Combine the evidence about each entity into one distribution over classes.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// Records, one JSON object a line; - for standard input. No line may exceed 64 MiB
+    #[arg(value_name = "FILE.jsonl")]
+    file: PathBuf,
+
+    /// How factors are combined
+    #[arg(long, value_enum, default_value = "spn")]
+    method: MethodName,
+
+    /// Names of the classes, in the order of the factors; come before a record's own `classes`
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    classes: Option<Vec<String>>,
+
+    /// Prior of the classes, for --method prior-corrected
+    #[arg(
+        long,
+        value_name = "P,Q,R",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    prior: Option<Vec<f64>>,
+
+    /// Samples drawn for an item that is given as a posterior; items given as factors need none
+    #[arg(long, value_name = "M", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: u32,
+
+    /// Seed of these samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Also show each item's factor, weight and influence: how far the answer moves (L1, 0 to 2)
+    /// when the item is left out; null where nothing is left
+    #[arg(long)]
+    explain: bool,
+
+    /// Shape of the output
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
+
+    /// Where to write: a file that appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Number of threads [default: one for each core]; changes no bit of the output
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+
+    /// How far the probabilities of a factor or prior may be from adding up to 1
+    ///
+    /// The default allows for float32 rounding and for values printed with six digits. Within the
+    /// tolerance, they are divided by their sum; beyond it, the line is refused.
+    #[arg(long, value_name = "T", default_value_t = DEFAULT_TOLERANCE, allow_hyphen_values = true)]
+    tolerance: f64,
+}
+
+/// The methods as the command line names them.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MethodName {
+    /// LPF-SPN: the normalized product of factors raised to their weights
+    Spn,
+    /// The plain mean of the factors; weights are not used
+    Uniform,
+    /// Each item votes for its most probable class, ties are shared; weights are not used
+    Vote,
+    /// The largest probability for each class, normalized; weights are not used
+    Max,
+    /// The product, corrected for the prior that every factor already contains; needs --prior
+    PriorCorrected,
+}
+
+impl From<MethodName> for Method {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Spn => Method::Spn,
+            MethodName::Uniform => Method::Uniform,
+            MethodName::Vote => Method::Vote,
+            MethodName::Max => Method::Max,
+            MethodName::PriorCorrected => Method::PriorCorrected,
+        }
+    }
+}
+
+/// Shapes of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One JSON object a line
+    Jsonl,
+    /// A table with bars, for people
+    Text,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// See [`Failure`].
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let setup = setup(args)?;
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads.map_or(0, usize::from))
+        .build()
+        .map_err(|error| Failure::Threads(error.to_string()))?;
+    let reader = open(&args.file)?;
+    let mut output = Output::create(args.output.as_deref())?;
+    let mut table = (args.format == Format::Text).then(|| Table::new(output.is_terminal()));
+    threads.install(|| stream(args, &setup, reader, &mut output, table.as_mut()))?;
+    output.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn setup(args: &Args) -> Result<Setup<'_>, Failure> {
+    let usage = |what: String| Err(Failure::Usage(what));
+    let method = Method::from(args.method);
+    if !(0.0..1.0).contains(&args.tolerance) {
+        return usage(format!("--tolerance: {} is not in [0, 1)", args.tolerance));
+    }
+    if let Some(names) = &args.classes
+        && let Err(what) = check_names(names)
+    {
+        return usage(format!("--classes: {what}"));
+    }
+    let prior = match (&args.prior, method) {
+        (None, Method::PriorCorrected) => {
+            return usage("--method prior-corrected needs --prior".to_string());
+        }
+        (None, _) => None,
+        (Some(_), Method::PriorCorrected) => args.prior.clone(),
+        (Some(_), other) => {
+            return usage(format!("--prior has no meaning for --method {other}"));
+        }
+    };
+    let prior = match prior.map(|values| Distribution::from_rounded(values, &args.tolerance)) {
+        Some(Err(error)) => return usage(format!("--prior: {error}")),
+        Some(Ok(prior)) => Some(prior),
+        None => None,
+    };
+    if let (Some(names), Some(prior)) = (&args.classes, &prior)
+        && names.len() != prior.classes()
+    {
+        let (n, p) = (names.len(), prior.classes());
+        return usage(format!("--classes names {n} classes, --prior has {p}"));
+    }
+    Ok(Setup {
+        method,
+        prior,
+        classes: args.classes.as_deref(),
+        tolerance: args.tolerance,
+        explain: args.explain,
+    })
+}
+
+fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(Failure::Read {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
+
+/// Batch by batch: read, answer in parallel, write in order.
+fn stream(
+    args: &Args,
+    setup: &Setup<'_>,
+    reader: impl Read,
+    output: &mut Output,
+    mut table: Option<&mut Table>,
+) -> Result<(), Failure> {
+    let mut reader = LineReader::new(reader);
+    let mut batch = Batch::default();
+    let mut any = false;
+    while reader
+        .fill(&mut batch)
+        .map_err(|error| Failure::lines(&args.file, error))?
+    {
+        any = true;
+        let lines: Vec<(u64, &[u8])> = batch.lines().collect();
+        let as_text = table.is_some();
+        let shown: Vec<Result<Shown<'_>, Failure>> = lines
+            .into_par_iter()
+            .map(|(number, line)| {
+                let answer = Answer::of(line, setup)
+                    .map_err(|error| Failure::record(&args.file, number, &error))?;
+                Ok(if as_text {
+                    Shown::Text(answer)
+                } else {
+                    let mut json = Vec::with_capacity(256);
+                    json::write(&answer, &mut json);
+                    Shown::Json(json)
+                })
+            })
+            .collect();
+        let mut bytes = Vec::new();
+        let mut failed = None;
+        for one in shown {
+            match one {
+                Ok(Shown::Json(json)) => bytes.extend_from_slice(&json),
+                Ok(Shown::Text(answer)) => {
+                    if let Some(table) = table.as_deref_mut() {
+                        bytes.extend_from_slice(table.rows(&answer).as_bytes());
+                    }
+                }
+                Err(failure) => {
+                    failed = Some(failure);
+                    break;
+                }
+            }
+        }
+        output.write(&bytes)?;
+        if let Some(failure) = failed {
+            return Err(failure);
+        }
+    }
+    if any {
+        return Ok(());
+    }
+    Err(Failure::NoRecords {
+        path: args.file.clone(),
+    })
+}
+
+/// What one line leads to.
+enum Shown<'a> {
+    Json(Vec<u8>),
+    Text(Answer<'a>),
+}

@@ -1,0 +1,241 @@
+//! One entity with its evidence, as a line of a `.jsonl` file.
+//!
+//! ```json
+//! {"entity": "C5", "label": "medium", "evidence": [{"id": "e1", "factor": [0.1, 0.8, 0.1], "weight": 0.4}]}
+//! ```
+//!
+//! | field | meaning | when absent |
+//! |---|---|---|
+//! | `entity` | name, a string | an error |
+//! | `evidence` | list of items | an error |
+//! | `evidence[i].factor` | probabilities, one a class | an error: other kinds of evidence need a model |
+//! | `evidence[i].weight` | finite, `≥ 0` | 1 |
+//! | `evidence[i].id` | a string or `null` | none |
+//! | `label` | the true class: its name, or its position as a whole number, or `null` | none |
+//! | `classes` | names of the classes, in the order of `factor` | classes are numbered from 0 |
+//!
+//! Other fields are ignored. A field of the table that is given twice is an error: no reading of
+//! such a line is the right one.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::simplex::SimplexError;
+
+/// What a line says, before it is known whether it makes sense.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Record<'a> {
+    /// Name of the entity.
+    pub entity: Cow<'a, str>,
+    /// The true class, where it is known.
+    pub label: Option<Label<'a>>,
+    /// Names of the classes, where the record has them.
+    pub classes: Option<Vec<Cow<'a, str>>>,
+    /// The evidence, in the order of the file.
+    pub evidence: Vec<Evidence<'a>>,
+}
+
+/// One item of evidence.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Evidence<'a> {
+    /// Name of the item, where it has one.
+    pub id: Option<Cow<'a, str>>,
+    /// Its weight, where it has one.
+    pub weight: Option<f64>,
+    /// Its probabilities, one a class, where it has them.
+    pub factor: Option<Vec<f64>>,
+}
+
+/// The true class of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Label<'a> {
+    /// By name.
+    Name(Cow<'a, str>),
+    /// By position, from 0.
+    Number(u64),
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Label::Name(name) => write!(f, "{name:?}"),
+            Label::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// A place in a record, shown as a path: `evidence[2].factor[1]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Field of the record; none for the line as a whole.
+    pub field: Option<&'static str>,
+    /// Position in the field's list.
+    pub item: Option<usize>,
+    /// Field of that item.
+    pub item_field: Option<&'static str>,
+    /// Position in that field's list.
+    pub element: Option<usize>,
+}
+
+impl Place {
+    /// The line as a whole.
+    pub const LINE: Place = Place {
+        field: None,
+        item: None,
+        item_field: None,
+        element: None,
+    };
+
+    /// A field of the record.
+    pub const fn field(name: &'static str) -> Place {
+        Place {
+            field: Some(name),
+            ..Place::LINE
+        }
+    }
+
+    /// An item of evidence.
+    pub const fn item(index: usize) -> Place {
+        Place {
+            item: Some(index),
+            ..Place::field("evidence")
+        }
+    }
+
+    /// A field of an item of evidence.
+    pub const fn item_field(index: usize, name: &'static str) -> Place {
+        Place {
+            item_field: Some(name),
+            ..Place::item(index)
+        }
+    }
+
+    /// The same place, one step further in.
+    pub const fn at(self, index: usize) -> Place {
+        match self.item_field {
+            Some(_) => Place {
+                element: Some(index),
+                ..self
+            },
+            None => Place {
+                item: Some(index),
+                ..self
+            },
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.field.unwrap_or("line"))?;
+        if let Some(item) = self.item {
+            write!(f, "[{item}]")?;
+        }
+        if let Some(name) = self.item_field {
+            write!(f, ".{name}")?;
+        }
+        if let Some(element) = self.element {
+            write!(f, "[{element}]")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a record, and where in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordError {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub fault: Fault,
+}
+
+/// What can be wrong with a record.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The line is not UTF-8.
+    NotUtf8 {
+        /// The first byte that does not fit, counted from 1.
+        byte: usize,
+    },
+    /// The line is not JSON.
+    Syntax {
+        /// Where the reader stopped, in bytes counted from 1.
+        column: usize,
+        /// What it found.
+        what: String,
+    },
+    /// JSON of another kind than is needed here, or a field that is given twice.
+    Shape(String),
+    /// A field that cannot do without is absent.
+    Missing,
+    /// An item has no factor.
+    NoFactor,
+    /// There are no items.
+    NoEvidence,
+    /// Class names that are empty, repeated or none at all.
+    ClassNames(&'static str),
+    /// Probabilities that are none.
+    Simplex(SimplexError),
+    /// Another number of classes than elsewhere.
+    ClassCount {
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+        /// What sets the number.
+        set_by: &'static str,
+    },
+    /// A weight that is infinite or negative.
+    Weight(f64),
+    /// A label that is none of the classes.
+    UnknownClass {
+        /// The label as given.
+        label: String,
+        /// The classes there are.
+        classes: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::NotUtf8 { byte } => write!(f, "not UTF-8 text: byte {byte} does not fit"),
+            Fault::Syntax { column, what } => write!(f, "not JSON: {what} (column {column})"),
+            Fault::Shape(what) => f.write_str(what),
+            Fault::Missing => write!(f, "missing"),
+            Fault::NoFactor => write!(
+                f,
+                "missing; evidence without a factor (an embedding or a posterior) needs a model"
+            ),
+            Fault::NoEvidence => write!(f, "there is no evidence; give at least one item"),
+            Fault::ClassNames(what) => f.write_str(what),
+            Fault::Simplex(SimplexError::Negative { value, .. }) => {
+                write!(f, "{value:?} is below zero; a probability is not")
+            }
+            Fault::Simplex(error) => error.fmt(f),
+            Fault::ClassCount {
+                expected,
+                found,
+                set_by,
+            } => write!(f, "{found} classes, but {set_by} has {expected}"),
+            Fault::Weight(value) => {
+                write!(f, "{value:?}; a weight is finite and not negative")
+            }
+            Fault::UnknownClass { label, classes } => {
+                write!(f, "{label} is none of the classes {classes}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.fault)
+    }
+}
+
+impl std::error::Error for RecordError {}

@@ -1,0 +1,187 @@
+//! From what a record says to factors that can be aggregated.
+
+use std::borrow::Cow;
+
+use super::record::{Fault, Label, Place, Record, RecordError};
+use crate::simplex::Distribution;
+
+/// How far the sum of a factor may be from one: factors are often stored in single precision,
+/// where each of a few entries is off by up to 2⁻²⁵ ≈ 3·10⁻⁸, or printed with six digits or more.
+pub const DEFAULT_TOLERANCE: f64 = 1e-6;
+
+/// What the reader already knows about every record of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Expectations<'c> {
+    /// Class names that come before a record's own.
+    pub classes: Option<&'c [String]>,
+    /// How far the sum of a factor may be from one; the factor is then divided by its sum.
+    pub tolerance: f64,
+}
+
+/// The classes of one entity.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClassNames<'a> {
+    /// By name.
+    Named(Vec<Cow<'a, str>>),
+    /// Numbered from 0.
+    Numbered(usize),
+}
+
+impl ClassNames<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            ClassNames::Named(names) => names.len(),
+            ClassNames::Numbered(n) => *n,
+        }
+    }
+
+    /// Whether there are none (an entity without evidence, whose classes nothing names).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What to call a class.
+    pub fn name(&self, class: usize) -> Cow<'_, str> {
+        match self {
+            ClassNames::Named(names) => names.get(class).map(|name| Cow::Borrowed(&**name)),
+            ClassNames::Numbered(_) => None,
+        }
+        .unwrap_or_else(|| Cow::Owned(class.to_string()))
+    }
+}
+
+/// An entity whose factors are distributions over the same classes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Entity<'a> {
+    /// Its name.
+    pub name: Cow<'a, str>,
+    /// Its classes.
+    pub classes: ClassNames<'a>,
+    /// Position of its true class, where a label is given and can be told.
+    pub label: Option<usize>,
+    /// Names of its items, where they have one.
+    pub ids: Vec<Option<Cow<'a, str>>>,
+    /// One distribution an item.
+    pub factors: Vec<Distribution>,
+    /// One weight an item, finite and not negative.
+    pub weights: Vec<f64>,
+}
+
+impl<'a> Entity<'a> {
+    /// Checks a record and takes it over.
+    ///
+    /// A label is checked against the class names where there are any; a class number always.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in the order classes, evidence item by item, label.
+    pub fn new(record: Record<'a>, expect: &Expectations<'a>) -> Result<Self, RecordError> {
+        let (names, set_by) = match (expect.classes, record.classes) {
+            (Some(names), _) => {
+                let names = names.iter().map(|name| Cow::Borrowed(&**name)).collect();
+                (Some(names), "--classes")
+            }
+            (None, Some(names)) => {
+                check_names(&names).map_err(|what| RecordError {
+                    place: Place::field("classes"),
+                    fault: Fault::ClassNames(what),
+                })?;
+                (Some(names), "the classes field")
+            }
+            (None, None) => (None, "the first factor"),
+        };
+        let mut expected: Option<usize> = names.as_ref().map(Vec::len);
+        let count = record.evidence.len();
+        let mut entity = Entity {
+            name: record.entity,
+            classes: ClassNames::Numbered(0),
+            label: None,
+            ids: Vec::with_capacity(count),
+            factors: Vec::with_capacity(count),
+            weights: Vec::with_capacity(count),
+        };
+        for (index, item) in record.evidence.into_iter().enumerate() {
+            let place = Place::item_field(index, "factor");
+            let fail = |fault| RecordError { place, fault };
+            let values = item.factor.ok_or_else(|| fail(Fault::NoFactor))?;
+            let found = values.len();
+            if *expected.get_or_insert(found) != found {
+                return Err(fail(Fault::ClassCount {
+                    expected: expected.unwrap_or(found),
+                    found,
+                    set_by,
+                }));
+            }
+            let factor = Distribution::from_rounded(values, &expect.tolerance);
+            entity.factors.push(factor.map_err(|error| RecordError {
+                place: error.index().map_or(place, |element| place.at(element)),
+                fault: Fault::Simplex(error),
+            })?);
+            let weight = item.weight.unwrap_or(1.0);
+            if !(weight >= 0.0 && weight.is_finite()) {
+                return Err(RecordError {
+                    place: Place::item_field(index, "weight"),
+                    fault: Fault::Weight(weight),
+                });
+            }
+            entity.weights.push(weight);
+            entity.ids.push(item.id);
+        }
+        entity.classes = match names {
+            Some(names) => ClassNames::Named(names),
+            None => ClassNames::Numbered(expected.unwrap_or(0)),
+        };
+        if let Some(label) = record.label {
+            entity.label = position(&label, &entity.classes).map_err(|()| RecordError {
+                place: Place::field("label"),
+                fault: Fault::UnknownClass {
+                    label: label.to_string(),
+                    classes: listed(&entity.classes),
+                },
+            })?;
+        }
+        Ok(entity)
+    }
+}
+
+/// Refuses class names that cannot tell classes apart.
+pub fn check_names<N: AsRef<str>>(names: &[N]) -> Result<(), &'static str> {
+    if names.is_empty() {
+        return Err("there are no classes");
+    }
+    let mut sorted: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    sorted.sort_unstable();
+    if sorted[0].is_empty() {
+        return Err("a class name is empty");
+    }
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err("a class name is given twice");
+    }
+    Ok(())
+}
+
+/// The position of a label; `Ok(None)` for a name where classes have none.
+fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
+    match (label, classes) {
+        (Label::Number(number), classes) => {
+            let class = usize::try_from(*number).map_err(|_| ())?;
+            (class < classes.len()).then_some(Some(class)).ok_or(())
+        }
+        (Label::Name(name), ClassNames::Named(names)) => {
+            names.iter().position(|n| n == name).map(Some).ok_or(())
+        }
+        (Label::Name(_), ClassNames::Numbered(_)) => Ok(None),
+    }
+}
+
+/// Classes for a message; the first few where there are many.
+fn listed(classes: &ClassNames) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<_> = (0..classes.len())
+        .take(SHOWN)
+        .map(|i| classes.name(i))
+        .collect();
+    let more = if classes.len() > SHOWN { ", …" } else { "" };
+    format!("{}{more}", names.join(", "))
+}

@@ -1,0 +1,137 @@
+//! A file of records, some lines at a time.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
+
+/// The longest line that is read, in bytes without its end: room for a million items of three
+/// classes. A longer one is refused when this many bytes are in memory, never more.
+pub const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// A batch is complete when it holds this many bytes: enough work to share among threads, little
+/// enough to be forgotten.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// Some lines of a file, in order, with their numbers.
+#[derive(Debug, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    lines: Vec<(u64, Range<usize>)>,
+}
+
+impl Batch {
+    /// The lines, each with its number in the file, counted from 1. None is blank.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = (u64, &[u8])> {
+        let bytes = &self.bytes;
+        let text = move |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
+        self.lines.iter().map(move |(n, range)| (*n, text(range)))
+    }
+}
+
+/// Why there are no further lines.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LinesError {
+    /// The file cannot be read.
+    Read(io::Error),
+    /// A line is longer than [`MAX_LINE_BYTES`].
+    TooLong {
+        /// Its number, counted from 1.
+        line: u64,
+    },
+}
+
+impl fmt::Display for LinesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinesError::Read(error) => write!(f, "cannot be read: {error}"),
+            LinesError::TooLong { .. } => write!(
+                f,
+                "longer than {} MiB, the most that one line may hold",
+                MAX_LINE_BYTES >> 20
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LinesError {}
+
+/// Reads lines batch by batch, in constant memory.
+///
+/// Lines end with a line feed, with or without a carriage return before it; the last may end
+/// without. Lines of white space only are skipped but counted. A batch also ends where
+/// nothing more has arrived yet, so that a slow producer's lines are not held back.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    reader: BufReader<R>,
+    line: u64,
+    failed: Option<LinesError>,
+}
+
+impl<R: Read> LineReader<R> {
+    /// Starts with line 1.
+    pub fn new(reader: R) -> Self {
+        LineReader {
+            reader: BufReader::with_capacity(1 << 16, reader),
+            line: 0,
+            failed: None,
+        }
+    }
+
+    /// Replaces the content of `batch` by the next lines; `false` at the end of the file.
+    ///
+    /// # Errors
+    /// Whatever prevents further reading, once all lines before it have been handed out.
+    pub fn fill(&mut self, batch: &mut Batch) -> Result<bool, LinesError> {
+        batch.bytes.clear();
+        batch.lines.clear();
+        while self.failed.is_none() && batch.bytes.len() < BATCH_BYTES {
+            match self.read_line(batch) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => self.failed = Some(error),
+            }
+            if self.reader.buffer().is_empty() && !batch.lines.is_empty() {
+                break;
+            }
+        }
+        match self.failed.take() {
+            Some(error) if batch.lines.is_empty() => Err(error),
+            failed => {
+                self.failed = failed;
+                Ok(!batch.lines.is_empty())
+            }
+        }
+    }
+
+    fn read_line(&mut self, batch: &mut Batch) -> Result<bool, LinesError> {
+        let start = batch.bytes.len();
+        // One byte more, so that a line of exactly the permitted length is told from a longer one.
+        let limit = MAX_LINE_BYTES as u64 + 1;
+        let mut limited = self.reader.by_ref().take(limit);
+        let read = limited
+            .read_until(b'\n', &mut batch.bytes)
+            .map_err(LinesError::Read)?;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.line += 1;
+        let mut end = batch.bytes.len();
+        if batch.bytes.ends_with(b"\n") {
+            end -= 1;
+        } else if read > MAX_LINE_BYTES {
+            batch.bytes.truncate(start);
+            return Err(LinesError::TooLong { line: self.line });
+        }
+        let blank = batch
+            .bytes
+            .get(start..end)
+            .unwrap_or_default()
+            .trim_ascii()
+            .is_empty();
+        if !blank {
+            batch.lines.push((self.line, start..end));
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,382 @@
+//! From a line of JSON to a [`Record`].
+//!
+//! Written by hand on serde's visitors for three reasons: an error must name the field it is in,
+//! a field given twice must be refused, and nothing is copied that can be borrowed from the line.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
+
+use super::record::{Evidence, Fault, Label, Place, Record, RecordError};
+
+impl<'a> Record<'a> {
+    /// Reads one line. A byte-order mark at its start and white space around it are accepted.
+    ///
+    /// Total over all bytes: brackets nested deeper than serde_json's limit of 128 are an error
+    /// where the fields need them, and skipped without recursion in fields that are ignored.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, and the field that the reader was in.
+    pub fn parse(line: &'a [u8]) -> Result<Self, RecordError> {
+        let text = std::str::from_utf8(line).map_err(|error| RecordError {
+            place: Place::LINE,
+            fault: Fault::NotUtf8 {
+                byte: error.valid_up_to() + 1,
+            },
+        })?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let place = Cell::new(Place::LINE);
+        let mut json = serde_json::Deserializer::from_str(text);
+        let record = RecordSeed { place: &place }
+            .deserialize(&mut json)
+            .and_then(|record| {
+                place.set(Place::LINE);
+                json.end().map(|()| record)
+            });
+        record.map_err(|error| RecordError {
+            place: place.get(),
+            fault: fault(&error, text),
+        })
+    }
+}
+
+fn fault(error: &serde_json::Error, text: &str) -> Fault {
+    // The library ends its messages with a position, which is given in our own way.
+    let message = error.to_string();
+    let what = message
+        .rsplit_once(" at line ")
+        .map_or(&*message, |(what, _)| what);
+    let column = error.column();
+    match error.classify() {
+        Category::Data if what == MISSING => Fault::Missing,
+        Category::Data => Fault::Shape(what.to_string()),
+        _ if what == "number out of range" => Fault::Shape(format!(
+            "a number beyond the range of doubles (column {column})"
+        )),
+        _ => {
+            let found = text.as_bytes().get(column.saturating_sub(1));
+            let no_number = matches!(found, Some(b'N' | b'I'))
+                && what.starts_with("expected value")
+                || matches!(found, Some(b'I')) && what == "invalid number";
+            let what = if no_number {
+                "NaN and Infinity are not JSON numbers".to_string()
+            } else {
+                what.to_string()
+            };
+            Fault::Syntax { column, what }
+        }
+    }
+}
+
+/// How the visitors below report a missing field through the library's error type.
+const MISSING: &str = "missing field";
+
+/// The object that a line is. The seeds write where they are into `place`, so that it tells where
+/// an error came up.
+#[derive(Clone, Copy)]
+struct RecordSeed<'p> {
+    place: &'p Cell<Place>,
+}
+
+impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
+    type Value = Record<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RecordSeed<'_> {
+    type Value = Record<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object with an entity and its evidence")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
+        let (mut entity, mut label, mut classes, mut evidence) = (None, None, None, None);
+        let place = self.place;
+        while let Some(key) = map.next_key_seed(Key(["entity", "label", "classes", "evidence"]))? {
+            let Some(name) = key else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            place.set(Place::field(name));
+            match name {
+                "entity" => once(&mut entity, map.next_value_seed(Text)?)?,
+                "label" => once(&mut label, map.next_value_seed(LabelSeed)?)?,
+                "classes" => once(
+                    &mut classes,
+                    map.next_value_seed(List {
+                        place,
+                        element: Text,
+                        expected: 0,
+                    })?,
+                )?,
+                _ => once(&mut evidence, map.next_value_seed(Items { place })?)?,
+            }
+            place.set(Place::LINE);
+        }
+        let need = |name| {
+            place.set(Place::field(name));
+            A::Error::custom(MISSING)
+        };
+        Ok(Record {
+            entity: entity.ok_or_else(|| need("entity"))?,
+            label: label.flatten(),
+            classes,
+            evidence: evidence.ok_or_else(|| need("evidence"))?,
+        })
+    }
+}
+
+fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(E::custom("given twice")),
+    }
+}
+
+/// The list of evidence.
+struct Items<'p> {
+    place: &'p Cell<Place>,
+}
+
+impl<'de> DeserializeSeed<'de> for Items<'_> {
+    type Value = Vec<Evidence<'de>>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Items<'_> {
+    type Value = Vec<Evidence<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of evidence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut items: Vec<Evidence> = Vec::new();
+        let place = self.place;
+        loop {
+            let index = items.len();
+            place.set(Place::item(index));
+            // Factors of one entity are equally long.
+            let expected = items
+                .last()
+                .and_then(|item| item.factor.as_ref())
+                .map_or(0, Vec::len);
+            match seq.next_element_seed(Item {
+                place,
+                index,
+                expected,
+            })? {
+                Some(item) => items.push(item),
+                None => return Ok(items),
+            }
+        }
+    }
+}
+
+/// One item of evidence.
+struct Item<'p> {
+    place: &'p Cell<Place>,
+    index: usize,
+    expected: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Item<'_> {
+    type Value = Evidence<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Item<'_> {
+    type Value = Evidence<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object with a factor")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Evidence<'de>, A::Error> {
+        let (mut id, mut weight, mut factor) = (None, None, None);
+        let Item {
+            place,
+            index,
+            expected,
+        } = self;
+        while let Some(key) = map.next_key_seed(Key(["id", "weight", "factor"]))? {
+            let Some(name) = key else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            place.set(Place::item_field(index, name));
+            match name {
+                "id" => once(&mut id, map.next_value_seed(OptionalText)?)?,
+                "weight" => once(&mut weight, map.next_value_seed(Number)?)?,
+                _ => once(
+                    &mut factor,
+                    map.next_value_seed(List {
+                        place,
+                        element: Number,
+                        expected,
+                    })?,
+                )?,
+            }
+            place.set(Place::item(index));
+        }
+        Ok(Evidence {
+            id: id.flatten(),
+            weight,
+            factor,
+        })
+    }
+}
+
+/// A list whose elements are read by `element`.
+struct List<'p, S> {
+    place: &'p Cell<Place>,
+    element: S,
+    /// How many elements are likely.
+    expected: usize,
+}
+
+impl<'de, S: DeserializeSeed<'de> + Copy> DeserializeSeed<'de> for List<'_, S> {
+    type Value = Vec<S::Value>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_seq(self)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for List<'_, S> {
+    type Value = Vec<S::Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let list = self.place.get();
+        let mut values = Vec::with_capacity(self.expected);
+        loop {
+            self.place.set(list.at(values.len()));
+            match seq.next_element_seed(self.element)? {
+                Some(value) => values.push(value),
+                None => {
+                    self.place.set(list);
+                    return Ok(values);
+                }
+            }
+        }
+    }
+}
+
+/// One of the known names, or none of them.
+struct Key<const N: usize>([&'static str; N]);
+
+impl<'de, const N: usize> DeserializeSeed<'de> for Key<N> {
+    type Value = Option<&'static str>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_str(self)
+    }
+}
+
+impl<const N: usize> Visitor<'_> for Key<N> {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.into_iter().find(|known| *known == name))
+    }
+}
+
+/// Stamps a seed that is its own visitor for one value.
+macro_rules! value_seed {
+    ($(#[$doc:meta])* $name:ident -> $value:ty, $method:ident, $expecting:literal, { $($visits:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        struct $name;
+
+        impl<'de> DeserializeSeed<'de> for $name {
+            type Value = $value;
+            fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+                d.$method(self)
+            }
+        }
+
+        impl<'de> Visitor<'de> for $name {
+            type Value = $value;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str($expecting)
+            }
+            $($visits)*
+        }
+    };
+}
+
+value_seed!(
+    /// A string, borrowed from the line unless it has escapes.
+    Text -> Cow<'de, str>, deserialize_str, "a string", {
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok(Cow::Borrowed(text))
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Cow::Owned(text.to_string()))
+        }
+    }
+);
+
+value_seed!(
+    /// A string or `null`.
+    OptionalText -> Option<Cow<'de, str>>, deserialize_any, "a string", {
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Borrowed(text)))
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Owned(text.to_string())))
+        }
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+    }
+);
+
+value_seed!(
+    /// A class by name or position, or `null`.
+    LabelSeed -> Option<Label<'de>>, deserialize_any, "a class name or number", {
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok(Some(Label::Name(Cow::Borrowed(text))))
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Some(Label::Name(Cow::Owned(text.to_string()))))
+        }
+        fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+            Ok(Some(Label::Number(number)))
+        }
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+    }
+);
+
+value_seed!(
+    /// A number, whole or not, rounded to the nearest double.
+    Number -> f64, deserialize_f64, "a number", {
+        fn visit_f64<E: Error>(self, number: f64) -> Result<f64, E> {
+            Ok(number)
+        }
+        fn visit_u64<E: Error>(self, number: u64) -> Result<f64, E> {
+            Ok(number as f64)
+        }
+        fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
+            Ok(number as f64)
+        }
+    }
+);
