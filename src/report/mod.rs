@@ -4,14 +4,19 @@
 //! |---|---|
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
 //! | `chart` | figures as SVG, legible without colour |
+//! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
 
 mod chart;
 mod escape;
+mod junit;
+mod page;
 mod table;
 
 pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
+pub use junit::{JunitCase, junit};
+pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
 };
