@@ -7,12 +7,16 @@
 pub mod dense;
 mod double;
 mod elementary;
+mod enclosure;
 mod exact_sum;
+mod interval;
 mod log_sum_exp;
 mod scalar;
 
 pub use double::DoubleDouble;
 pub use elementary::{exp, exp32, ln, ln32};
+pub use enclosure::Enclosure;
 pub use exact_sum::ExactSum;
+pub use interval::Interval;
 pub use log_sum_exp::log_sum_exp;
 pub use scalar::{Field, Real, Ring, Scalar, canonical_sum, rational};
