@@ -16,6 +16,7 @@ pub mod random;
 
 pub use confidence::Confidence;
 pub use decoder::{Decoder, DecoderWorkspace, MlpDecoder};
+pub(crate) use factor::decode_samples;
 pub use factor::{
     FACTOR_PURPOSE, Factor, FactorError, FactorWorkspace, factor_of_rows, monte_carlo_factor,
 };

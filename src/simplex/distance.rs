@@ -41,7 +41,7 @@ pub fn kl_divergence(p: &Distribution, q: &Distribution) -> Option<f64> {
 /// | `q = 0 < p` | `+∞` |
 /// | `p` close to `q` | `q·(d²/2 − d³/6 + d⁴/12 − …)`, `d = (p−q)/q` |
 /// | else | as it stands |
-fn kl_term(p: f64, q: f64) -> f64 {
+pub(crate) fn kl_term(p: f64, q: f64) -> f64 {
     if p == 0.0 {
         return q;
     }

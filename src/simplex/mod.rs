@@ -14,6 +14,7 @@ mod log_pool;
 mod normalize;
 mod pool;
 
+pub(crate) use distance::kl_term;
 pub use distance::{entropy_bits, entropy_nats, hilbert_distance, kl_divergence, l1_distance};
 pub use distribution::{Distribution, validate};
 pub use log_pool::{LogPool, log_pool, prior_corrected, temper};
