@@ -122,7 +122,7 @@ impl Table {
                 .as_deref()
                 .map_or_else(|| format!("[{i}]"), str::to_string);
             let id = fitted(&id, ENTITY - 2, self.rich);
-            let _ = write!(out, "  {id}  weight {weight:<9.4}  influence ");
+            let _ = write!(out, "  {id}  weight {:<9}  influence ", short(*weight));
             match influence {
                 // L1 is at most 2.
                 Some(l1) => {
@@ -147,6 +147,15 @@ impl Table {
 
 fn percent(x: f64) -> String {
     format!("{:>5.1}%", 100.0 * x)
+}
+
+/// A weight in at most nine characters, whatever its size.
+fn short(weight: f64) -> String {
+    if weight == 0.0 || (1e-3..1e4).contains(&weight) {
+        format!("{weight:.4}")
+    } else {
+        format!("{weight:.2e}")
+    }
 }
 
 /// Ends a line without trailing spaces.
