@@ -31,6 +31,16 @@ impl Enclosure {
         Self::exact(BigRational::from_integer(n.into()))
     }
 
+    /// Any number from one of the two to the other, both included, in either order.
+    pub fn between(one: BigRational, other: BigRational) -> Self {
+        let (low, high) = if one <= other {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        Enclosure { low, high }
+    }
+
     /// The lower end.
     pub fn low(&self) -> &BigRational {
         &self.low

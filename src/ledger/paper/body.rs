@@ -75,7 +75,7 @@ const BLOCKS: &[Block] = &[
             ("epsilon", r("0.140")),
             ("ece", r("0.185")),
             ("bound/epsilon", r("0.140")),
-            ("bound/C", r("2.0")),
+            ("bound/C", s("2.0")),
             ("bound/K_eff", s("5")),
             ("bound", r("~1.034")),
             ("margin", r("82%")),
