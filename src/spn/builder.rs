@@ -11,7 +11,7 @@ use super::validity::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
 use crate::math::Scalar;
 
 /// Nodes, edges and leaf values are counted in 32 bits. 2³⁰ of each also keeps every sum within
-/// the error bound of `Compiled`.
+/// the error bound of [`super::Compiled`].
 const LIMIT: usize = 1 << 30;
 
 /// Words of scratch space that the check of all scopes may use: 1 GiB.

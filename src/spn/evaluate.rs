@@ -51,7 +51,7 @@ impl<S: Weight> Network<S> {
     /// of `S`. Exact for rationals; the identity behind every other query.
     ///
     /// In floats every sum is rounded once, and every product node multiplies in the order of its
-    /// children's numbers; a product of many small values underflows. `Compiled` is the
+    /// children's numbers; a product of many small values underflows. [`super::Compiled`] is the
     /// evaluation for doubles that does not.
     ///
     /// # Errors

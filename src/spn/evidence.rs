@@ -243,6 +243,15 @@ impl<S: Weight> Evidence<S> {
     }
 }
 
+impl<S: Clone> Evidence<S> {
+    /// Takes over what `other` knows about `variable`; both are about the same network.
+    pub(super) fn copy(&mut self, variable: usize, other: &Evidence<S>) {
+        let states = self.offsets[variable]..self.offsets[variable + 1];
+        self.slots[variable] = other.slots[variable];
+        self.likelihoods[states.clone()].clone_from_slice(&other.likelihoods[states]);
+    }
+}
+
 impl<S> Evidence<S> {
     /// What is known about `variable`; nothing where there is no such variable.
     pub fn about(&self, variable: usize) -> Known<'_, S> {

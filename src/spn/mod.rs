@@ -7,19 +7,38 @@
 //! | `network` | [`Network`], valid by construction, and its serialized form |
 //! | `evidence` | [`Evidence`]: hard and soft |
 //! | `evaluate` | evaluation in one pass over any scalar |
+//! | `scaled` | numbers that neither underflow nor depend on the order of operations |
+//! | `compiled` | [`Compiled`]: evaluation of doubles in one flat pass, conditionals |
+//! | `marginals` | all marginals in one pass up and one down |
+//! | `explanation`, `selective` | the most probable explanation, with its guarantee |
+//! | `sample` | ancestral sampling |
+//! | `query`, `conflict` | [`QueryError`]: which pieces of evidence contradict each other |
 
 mod builder;
+mod compiled;
+mod conflict;
 mod error;
 mod evaluate;
 mod evidence;
+mod explanation;
+mod marginals;
 mod network;
+mod query;
+mod sample;
+mod scaled;
+mod selective;
 mod validity;
 
 pub use builder::{Builder, NodeId, Weight};
+pub use compiled::{Compiled, Workspace};
 pub use error::BuildError;
 pub use evaluate::{leaf_value, upward};
 pub use evidence::{Evidence, EvidenceError, Known};
+pub use explanation::Explanation;
+pub use marginals::Marginals;
 pub use network::Network;
+pub use query::QueryError;
+pub use sample::Sampler;
 pub use validity::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
 
 #[cfg(test)]

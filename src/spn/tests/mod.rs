@@ -1,7 +1,12 @@
 //! Tests of the whole module against brute force.
 
+mod conflicts;
 mod evaluation;
+mod explanations;
+mod inference;
 mod oracle;
+mod order;
 mod random;
 mod refusal;
+mod sampling;
 mod serial;

@@ -15,6 +15,8 @@ pub enum Numbers {
     /// Eighths between 0 and 7/8, a third of them zero: exact in every arithmetic, many
     /// impossible assignments and ties.
     Eighths,
+    /// Doubles between 0 and 1 with all their bits: rounding shows.
+    Full,
     /// Any double in (0, 1], over the whole range of exponents.
     Extreme,
 }
@@ -29,6 +31,7 @@ impl Numbers {
                     f64::from(rng.random_range(1..8u8)) / 8.0
                 }
             }
+            Numbers::Full => 1.0 - rng.random::<f64>(),
             Numbers::Extreme => f64::from_bits(rng.random_range(1..=1f64.to_bits())),
         }
     }
@@ -66,7 +69,7 @@ impl<R: Rng> Growth<'_, R> {
         }
         let sum = depth < 4 && self.rng.random_range(0..2) == 0;
         let id = if sum {
-            let fan = self.rng.random_range(1..4);
+            let fan = self.rng.random_range(1..5);
             let weights = self.numbers.weights(self.rng, fan);
             let children: Vec<_> = weights
                 .into_iter()

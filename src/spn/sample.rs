@@ -1,0 +1,107 @@
+//! Ancestral sampling.
+
+use super::compiled::{Compiled, Workspace};
+use super::evidence::{Evidence, Known};
+use super::query::QueryError;
+use super::scaled::Scaled;
+use super::validity::Kind;
+
+/// Draws assignments from the distribution given some evidence.
+#[derive(Debug)]
+pub struct Sampler<'a> {
+    compiled: &'a Compiled,
+    evidence: &'a Evidence,
+    workspace: &'a mut Workspace,
+}
+
+impl Compiled {
+    /// Prepares to draw assignments given the evidence: one pass up for all of them.
+    ///
+    /// # Errors
+    /// [`QueryError::Evidence`], [`QueryError::Impossible`].
+    pub fn sampler<'a>(
+        &'a self,
+        evidence: &'a Evidence,
+        workspace: &'a mut Workspace,
+    ) -> Result<Sampler<'a>, QueryError> {
+        self.possible(evidence, workspace)?;
+        Ok(Sampler {
+            compiled: self,
+            evidence,
+            workspace,
+        })
+    }
+}
+
+impl Sampler<'_> {
+    /// Draws one assignment: from the root down, a sum passes on to one child in proportion to
+    /// weight times value, a product to all, and a leaf picks a state in proportion to value
+    /// times likelihood. An impossible state is never drawn.
+    ///
+    /// `uniform` yields independent numbers in `[0, 1)`; one is used for every sum and every leaf
+    /// on the way, in an order that depends on nothing but the network and the draws before.
+    /// `assignment` is cleared and filled with one state a variable.
+    ///
+    /// # Errors
+    /// [`QueryError::NotUniform`].
+    pub fn draw(
+        &mut self,
+        mut uniform: impl FnMut() -> f64,
+        assignment: &mut Vec<usize>,
+    ) -> Result<(), QueryError> {
+        let network = self.compiled.network();
+        let graph = network.graph();
+        let Workspace {
+            values,
+            likelihoods,
+            stack,
+            ..
+        } = &mut *self.workspace;
+        assignment.clear();
+        assignment.resize(network.variables(), 0);
+        stack.clear();
+        stack.push(network.nodes() as u32 - 1);
+        while let Some(node) = stack.pop() {
+            let node = node as usize;
+            let children = graph.children_of(node);
+            match graph.kinds[node] {
+                Kind::Product => stack.extend(children),
+                Kind::Sum => {
+                    let weights = &self.compiled.weights[graph.offsets[node] as usize..];
+                    let picked = Scaled::pick(children.len(), position(uniform())?, |i| {
+                        (weights[i], values[children[i] as usize])
+                    });
+                    // Something can be picked: only nodes of positive value are visited.
+                    stack.extend(picked.map(|i| children[i]));
+                }
+                Kind::Leaf { variable } => {
+                    let variable = variable as usize;
+                    let entries = self.compiled.leaf_entries(node);
+                    let at = position(uniform())?;
+                    let likelihoods = &likelihoods[self.compiled.state_offsets[variable]..];
+                    let picked = match self.evidence.about(variable) {
+                        Known::State(state) => Some(state),
+                        Known::Nothing => {
+                            Scaled::pick(entries.len(), at, |x| (Scaled::ONE, entries[x]))
+                        }
+                        Known::Likelihood(_) => {
+                            Scaled::pick(entries.len(), at, |x| (likelihoods[x], entries[x]))
+                        }
+                    };
+                    assignment[variable] = picked.unwrap_or(0);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A uniform number in units of 2⁻⁶⁴.
+fn position(uniform: f64) -> Result<u64, QueryError> {
+    if !(0.0..1.0).contains(&uniform) {
+        return Err(QueryError::NotUniform { value: uniform });
+    }
+    const TWO_TO_64: f64 = 2.0 * (1u64 << 63) as f64;
+    // Below one there are at most 53 bits, so the product is below 2⁶⁴ and exact.
+    Ok((uniform * TWO_TO_64) as u64)
+}
