@@ -14,12 +14,17 @@
 //!
 //! | file | what is proved |
 //! |---|---|
+//! | `contracts` | what the proofs know of `exp`, in place of the function |
 //! | `elementary` | the contract of `exp`; `exp` and `ln` within 1 ulp of a multiple-precision oracle |
 //! | `normalization` | `normalize` of any bits is a distribution or the error it deserves |
 //! | `softmax` | the same for logits, with the exponential replaced by its contract |
 //! | `constructor` | what `Distribution::new` accepts and refuses |
 //! | `closure` | lemma 3: weighted sums and normalized products of distributions |
 //! | `sums` | exact and canonical sums: order-free, total |
+//! | `bins` | every confidence lies in one bin; what bins collect merges in any order |
+//! | `spn_validity` | the checker accepts exactly the complete and decomposable graphs |
+//! | `spn_semantics` | one bottom-up pass is the sum over all states; Z = 1 |
+//! | `latent` | confidence weights in [0, 1]; no two names share a random stream |
 //! | `kish` | `1 ≤ K_eff ≤ K`, and the refutation of `K_eff ≥ ⌈K/2⌉` |
 
 // Under Kani, harnesses that it is not to run are unused functions.
@@ -28,11 +33,17 @@
 #[macro_use]
 mod engine;
 
+mod bins;
 mod closure;
 mod constructor;
+#[cfg(kani)]
+mod contracts;
 #[cfg(not(kani))]
 mod elementary;
 mod kish;
+mod latent;
 mod normalization;
 mod softmax;
+mod spn_semantics;
+mod spn_validity;
 mod sums;

@@ -1,43 +1,11 @@
 //! `softmax`, the last step of the log pool, with the exponential replaced by its contract.
 //!
 //! The contract is all that the proofs know of `exp`, so they hold for any implementation that
-//! keeps it. That ours does is checked in `elementary` and, for all singles, by
-//! `cargo run --example prove -- exhaustive`.
+//! keeps it (see `contracts`).
 
 use super::engine::{Any, Cases, any, check};
 use crate::math::Real;
 use crate::simplex::{SimplexError, softmax};
-
-/// `x ≤ 0 ⇒ 0 ≤ exp x ≤ 1`, `exp 0 = 1`, `exp −∞ = 0`; a positive or NaN argument is a fault of
-/// the caller, which must have subtracted the maximum.
-#[cfg(kani)]
-fn exp_by_contract(x: f64) -> f64 {
-    assert!(x <= 0.0);
-    let y: f64 = any();
-    kani::assume(y >= 0.0 && y <= 1.0);
-    if x == 0.0 {
-        1.0
-    } else if x == f64::NEG_INFINITY {
-        0.0
-    } else {
-        y
-    }
-}
-
-/// As [`exp_by_contract`].
-#[cfg(kani)]
-fn exp32_by_contract(x: f32) -> f32 {
-    assert!(x <= 0.0);
-    let y: f32 = any();
-    kani::assume(y >= 0.0 && y <= 1.0);
-    if x == 0.0 {
-        1.0
-    } else if x == f32::NEG_INFINITY {
-        0.0
-    } else {
-        y
-    }
-}
 
 fn any_logits<S: Real + Any, const N: usize>() {
     let input: [S; N] = any();
@@ -94,7 +62,13 @@ fn any_logits<S: Real + Any, const N: usize>() {
 /// Claims: L3
 /// Domain: any bits of 2 f32, −∞ included; exp by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
-#[cfg_attr(kani, kani::stub(crate::math::elementary::exp32, exp32_by_contract))]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::elementary::exp32,
+        super::contracts::exp32_of_non_positive
+    )
+)]
 #[cfg_attr(not(kani), test)]
 fn softmax_of_any_2_singles_is_a_distribution_or_the_right_error() {
     check(Cases::Random(200_000), any_logits::<f32, 2>);
@@ -105,7 +79,10 @@ fn softmax_of_any_2_singles_is_a_distribution_or_the_right_error() {
 /// Claims: L3
 /// Domain: any bits of 2 f64, −∞ included; exp by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
-#[cfg_attr(kani, kani::stub(crate::math::elementary::exp, exp_by_contract))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
+)]
 #[cfg_attr(not(kani), test)]
 fn softmax_of_any_2_doubles_is_a_distribution_or_the_right_error() {
     check(Cases::Random(200_000), any_logits::<f64, 2>);
@@ -116,7 +93,10 @@ fn softmax_of_any_2_doubles_is_a_distribution_or_the_right_error() {
 /// Claims: L3
 /// Domain: any bits of 3 f64, −∞ included; exp by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(bitwuzla))]
-#[cfg_attr(kani, kani::stub(crate::math::elementary::exp, exp_by_contract))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
+)]
 #[cfg_attr(not(kani), test)]
 fn softmax_of_any_3_doubles_is_a_distribution_or_the_right_error() {
     check(Cases::Random(200_000), any_logits::<f64, 3>);

@@ -78,10 +78,12 @@ impl Confidence {
     }
 }
 
-/// `sigmoid(−x) = e^{−x}/(1 + e^{−x})` for `x ≥ 0`; the exponential cannot overflow.
+/// `sigmoid(−x) = 1/(1 + e^x)` for `x ≥ 0`: zero where the exponential overflows.
+///
+/// Each step rounds monotonically, so the whole does not increase; `e^{−x}/(1 + e^{−x})` would,
+/// between neighbouring doubles.
 fn sigmoid_of_minus(x: f64) -> f64 {
-    let e = exp(-x);
-    e / (1.0 + e)
+    1.0 / (1.0 + exp(x))
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ impl<S> Network<S> {
     pub fn leaf_values(&self, node: usize) -> &[S] {
         match (
             self.entry_offsets.get(node),
-            self.entry_offsets.get(node + 1),
+            self.entry_offsets.get(node.wrapping_add(1)),
         ) {
             (Some(&begin), Some(&end)) => &self.entries[begin as usize..end as usize],
             _ => &[],

@@ -42,7 +42,11 @@ pub struct Graph<'a> {
 impl<'a> Graph<'a> {
     /// The children of `node`; none where `node` or its offsets lie outside the slices.
     pub fn children_of(&self, node: usize) -> &'a [u32] {
-        match (self.offsets.get(node), self.offsets.get(node + 1)) {
+        // With the largest number as `node` the first look-up fails already.
+        match (
+            self.offsets.get(node),
+            self.offsets.get(node.wrapping_add(1)),
+        ) {
             (Some(&begin), Some(&end)) => self
                 .children
                 .get(begin as usize..end as usize)

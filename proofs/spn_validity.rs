@@ -1,0 +1,278 @@
+//! Assumption A4: the validity checker accepts exactly the complete and decomposable graphs.
+//!
+//! The definition, word for word: the scope of a leaf is its variable, that of any other node the
+//! union of its children's scopes; a sum is complete if all its children have the same scope; a
+//! product is decomposable if no two of its children share a variable.
+
+use super::engine::{Cases, any, below, check};
+use crate::spn::{self, Defect, Graph, Kind, Scope, ScopeSpace};
+
+pub(super) const VARIABLES: u8 = 3;
+
+/// A graph of up to `N` nodes, with children as sets of earlier nodes.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<const N: usize> {
+    pub kinds: [Kind; N],
+    /// Bit `j` of entry `i`: node `j` is a child of node `i`.
+    pub parents: [u8; N],
+}
+
+impl<const N: usize> Shape<N> {
+    /// Any graph whose children come before their parents: leaves of each variable, sums and
+    /// products of every set of earlier nodes, the empty set included.
+    pub fn any() -> Self {
+        let mut shape = Shape {
+            kinds: [Kind::Sum; N],
+            parents: [0; N],
+        };
+        for i in 0..N {
+            let choice = below(VARIABLES + 2);
+            if choice < VARIABLES {
+                let variable = u32::from(choice);
+                shape.kinds[i] = Kind::Leaf { variable };
+            } else {
+                if choice == VARIABLES {
+                    shape.kinds[i] = Kind::Product;
+                }
+                shape.parents[i] = below(1 << i);
+            }
+        }
+        shape
+    }
+
+    /// How many there are: three leaves and two kinds times 2ⁱ sets, for each node `i`.
+    pub fn count() -> u64 {
+        (0..N).map(|i| 3 + 2 * (1u64 << i)).product()
+    }
+
+    /// The children of node `i` in compressed rows, which is what the checker takes.
+    pub fn rows<const EDGES: usize>(&self, offsets: &mut [u32], children: &mut [u32; EDGES]) {
+        let mut edges = 0;
+        offsets[0] = 0;
+        for i in 0..N {
+            for j in 0..i {
+                if self.parents[i] >> j & 1 == 1 {
+                    children[edges] = j as u32;
+                    edges += 1;
+                }
+            }
+            offsets[i + 1] = edges as u32;
+        }
+    }
+
+    /// Scope of each node by definition, as a set of variables.
+    pub fn scopes(&self) -> [u8; N] {
+        let mut scopes = [0u8; N];
+        for i in 0..N {
+            if let Kind::Leaf { variable } = self.kinds[i] {
+                scopes[i] = 1 << variable;
+            }
+            for j in 0..i {
+                if self.parents[i] >> j & 1 == 1 {
+                    scopes[i] |= scopes[j];
+                }
+            }
+        }
+        scopes
+    }
+
+    /// Whether each node but the leaves has children, each sum is complete and each product
+    /// decomposable, by definition.
+    pub fn is_valid(&self) -> bool {
+        let scopes = self.scopes();
+        let mut valid = true;
+        for i in 0..N {
+            let inner = matches!(self.kinds[i], Kind::Sum | Kind::Product);
+            valid &= !inner || self.parents[i] != 0;
+            for j in 0..i {
+                for k in 0..j {
+                    if self.parents[i] >> j & 1 == 1 && self.parents[i] >> k & 1 == 1 {
+                        valid &= match self.kinds[i] {
+                            Kind::Sum => scopes[j] == scopes[k],
+                            _ => scopes[j] & scopes[k] == 0,
+                        };
+                    }
+                }
+            }
+        }
+        valid
+    }
+}
+
+/// Runs the checker and compares it with the definition; `EDGES` is the largest number of edges.
+fn agrees_with_the_definition<const N: usize, const EDGES: usize>() {
+    let shape = Shape::<N>::any();
+    let mut offsets = [0; 8];
+    let mut children = [0; EDGES];
+    shape.rows(&mut offsets, &mut children);
+    let edges = offsets[N] as usize;
+    let graph = Graph {
+        kinds: &shape.kinds,
+        offsets: &offsets[..=N],
+        children: &children[..edges],
+    };
+    let mut scopes = [Scope::One(0); N];
+    let mut bits = [0u64; N];
+    let outcome = spn::check(
+        graph,
+        usize::from(VARIABLES),
+        &mut ScopeSpace {
+            scopes: &mut scopes,
+            bits: &mut bits,
+        },
+    );
+    assert!(outcome.is_ok() == shape.is_valid());
+    let truth = shape.scopes();
+    match outcome {
+        Ok(()) => {
+            for i in 0..N {
+                let found = match scopes[i] {
+                    Scope::One(variable) => 1 << variable,
+                    Scope::Row(row) => bits[row as usize],
+                };
+                assert!(found == u64::from(truth[i]));
+            }
+        }
+        Err(Defect::NotComplete {
+            node,
+            first,
+            second,
+            variable,
+        }) => {
+            let differ = truth[first as usize] ^ truth[second as usize];
+            assert!(shape.kinds[node as usize] == Kind::Sum && differ >> variable & 1 == 1);
+        }
+        Err(Defect::NotDecomposable {
+            node,
+            first,
+            second,
+            variable,
+        }) => {
+            let shared = truth[first as usize] & truth[second as usize];
+            assert!(shape.kinds[node as usize] == Kind::Product && shared >> variable & 1 == 1);
+        }
+        Err(Defect::NoChildren { node }) => assert!(shape.parents[node as usize] == 0),
+        Err(_) => panic!("no other defect can be written down here"),
+    }
+    cover!(outcome.is_ok() && edges >= 2, "valid");
+    cover!(
+        matches!(outcome, Err(Defect::NotComplete { .. })),
+        "a sum that is not complete"
+    );
+    cover!(
+        matches!(outcome, Err(Defect::NotDecomposable { .. })),
+        "a product that is not decomposable"
+    );
+}
+
+/// The validity checker accepts exactly the graphs that are complete and decomposable by
+/// definition, finds the scope of every node, and names a defect that is there.
+///
+/// Claims: A4, L3
+/// Domain: every graph of 4 nodes over 3 variables, children before parents
+#[cfg_attr(kani, kani::proof, kani::unwind(8), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn validity_is_the_definition_for_every_graph_of_4_nodes() {
+    check(
+        Cases::All(Shape::<4>::count()),
+        agrees_with_the_definition::<4, 6>,
+    );
+}
+
+/// As for four nodes.
+///
+/// Claims: A4, L3
+/// Domain: every graph of 5 nodes over 3 variables, children before parents
+/// Slow: ten edges at symbolic places
+#[cfg_attr(
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(12),
+    kani::solver(cadical)
+)]
+#[cfg_attr(not(kani), test)]
+fn validity_is_the_definition_for_every_graph_of_5_nodes() {
+    check(
+        Cases::All(Shape::<5>::count()),
+        agrees_with_the_definition::<5, 10>,
+    );
+}
+
+/// Any slices at all are accepted or refused, never a panic: offsets, children, variables and
+/// scratch space of any content.
+///
+/// Claims: A4
+/// Domain: 2 nodes of any kind, any 3 offsets, any 2 children, any variable, 0 to 2 words of space
+#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn validity_is_total_on_any_slices() {
+    check(Cases::Random(300_000), || {
+        // Small numbers as well as any: random ones alone would all be out of range.
+        let number = || {
+            if below(8) > 0 {
+                u32::from(below(3))
+            } else {
+                any()
+            }
+        };
+        let kind = || match below(3) {
+            0 => Kind::Leaf { variable: number() },
+            1 => Kind::Sum,
+            _ => Kind::Product,
+        };
+        let kinds = [kind(), kind()];
+        let offsets = [number(), number(), number()];
+        let children = [number(), number()];
+        let mut scopes = [Scope::One(0); 2];
+        let mut bits = [any::<u64>(); 2];
+        let words = usize::from(below(3));
+        let graph = Graph {
+            kinds: &kinds,
+            offsets: &offsets,
+            children: &children,
+        };
+        let outcome = spn::check(
+            graph,
+            3,
+            &mut ScopeSpace {
+                scopes: &mut scopes,
+                bits: &mut bits[..words],
+            },
+        );
+        cover!(matches!(outcome, Err(Defect::Offsets { .. })), "offsets");
+        cover!(
+            matches!(outcome, Err(Defect::ChildNotBefore { .. })),
+            "a child after its parent"
+        );
+        cover!(matches!(outcome, Err(Defect::Space)), "too little space");
+        // Both children slots are used by node 1, and only by it.
+        if outcome.is_ok() {
+            assert!(offsets == [0, 0, 2] && children == [0, 0]);
+        }
+    });
+}
+
+/// The children of any node of any graph can be asked for.
+///
+/// Claims: A4
+/// Domain: any usize as node, any 3 offsets, 2 children
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn children_of_any_node_never_panics() {
+    check(Cases::Random(300_000), || {
+        let number = || if any() { u32::from(below(4)) } else { any() };
+        let offsets = [number(), number(), number()];
+        let near = usize::from(below(4));
+        let node = if any() { near } else { usize::MAX - near };
+        let graph = Graph {
+            kinds: &[Kind::Sum; 2],
+            offsets: &offsets,
+            children: &[7, 8],
+        };
+        let children = graph.children_of(node);
+        cover!(children.len() == 2, "both");
+        cover!(node == usize::MAX, "the largest number");
+        assert!(children.len() <= 2);
+        assert!(node < 2 || children.is_empty());
+    });
+}
