@@ -22,7 +22,7 @@ const EDGES_OF_15: [f64; 16] = edges();
 ///
 /// Claims: T1, T4
 /// Domain: any bits of 1 f64, any bin count in 0..=64
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn any_confidence_lies_in_one_bin_below_the_count() {
     check(Cases::Random(500_000), || {
@@ -32,8 +32,8 @@ fn any_confidence_lies_in_one_bin_below_the_count() {
         cover!(index == Some(63), "the last bin");
         cover!(index.is_none() && bins > 0, "outside");
         match index {
-            Some(i) => assert!(i < bins && c >= 0.0 && c <= 1.0),
-            None => assert!(bins == 0 || !(c >= 0.0 && c <= 1.0)),
+            Some(i) => assert!(i < bins && (0.0..=1.0).contains(&c)),
+            None => assert!(bins == 0 || !(0.0..=1.0).contains(&c)),
         }
     });
 }
@@ -42,13 +42,13 @@ fn any_confidence_lies_in_one_bin_below_the_count() {
 ///
 /// Claims: T1, T4
 /// Domain: any bits of 1 f64, any usize
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn any_bin_count_above_the_largest_is_refused() {
     check(Cases::Random(100_000), || {
         let (c, bins): (f64, usize) = (any(), any());
         assume!(bins > MAX_BINS);
-        cover!(c >= 0.0 && c <= 1.0, "a confidence");
+        cover!((0.0..=1.0).contains(&c), "a confidence");
         assert!(bin_index(c, bins).is_none());
     });
 }
@@ -60,7 +60,7 @@ fn lies_between_its_edges<const N: usize>(edges: &[f64; N]) {
     } else {
         edges[usize::from(below(N as u8))]
     };
-    assume!(c >= 0.0 && c <= 1.0);
+    assume!((0.0..=1.0).contains(&c));
     let i = bin_index(c, N - 1);
     cover!(c == edges[3], "on an edge");
     cover!(c > edges[3] && c < edges[4], "inside");
@@ -75,7 +75,7 @@ fn lies_between_its_edges<const N: usize>(edges: &[f64; N]) {
 ///
 /// Claims: T1, T4
 /// Domain: any f64 in [0, 1], 10 bins
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn a_confidence_lies_between_the_edges_of_its_bin_of_10() {
     check(Cases::Random(500_000), || {
@@ -87,7 +87,7 @@ fn a_confidence_lies_between_the_edges_of_its_bin_of_10() {
 ///
 /// Claims: T1, T4
 /// Domain: any f64 in [0, 1], 15 bins
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn a_confidence_lies_between_the_edges_of_its_bin_of_15() {
     check(Cases::Random(500_000), || {
@@ -117,7 +117,7 @@ fn every_edge_belongs_to_the_bin_below() {
 ///
 /// Claims: T1, T4
 /// Domain: any 2 f64 in [0, 1], 15 bins
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn bins_grow_with_the_confidence() {
     check(Cases::Random(500_000), || {
@@ -141,7 +141,7 @@ fn any_totals() -> BinTotals {
 ///
 /// Claims: T1, T4
 /// Domain: 3 totals with counts in 0..4 or within 4 of the largest, 0..4 correct
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn bin_totals_merge_in_any_order() {
     check(Cases::All(32 * 32 * 32), || {

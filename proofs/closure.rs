@@ -184,3 +184,35 @@ fn pools_of_two_distributions_are_distributions_or_a_contradiction() {
         }
     });
 }
+
+/// `log_pool` with whole weights is the normalized power product of its factors.
+///
+/// Claims: L3
+/// Domain: 2 distributions of 3 classes with odds in 1..=6, weights (2, 1)
+/// Enumerated only: logarithms and exact sums
+#[cfg_attr(not(kani), test)]
+fn log_pool_is_the_normalized_power_product() {
+    check(Cases::All(6u64.pow(6)), || {
+        let draw = || [1 + below(6), 1 + below(6), 1 + below(6)];
+        let odds = [draw(), draw()];
+        let factors = odds.map(|row| {
+            Distribution::from_weights(row.map(f64::from).to_vec()).expect("odds are positive")
+        });
+        let mut exact = [Wrapping(0u64); 3];
+        power_product(
+            &[2, 1],
+            &odds.map(|row| row.map(|x| Wrapping(u64::from(x)))),
+            &mut exact,
+        );
+        let total = f64::from((exact[0] + exact[1] + exact[2]).0 as u32);
+        let pooled = log_pool(&factors, &[2.0, 1.0]);
+        cover!(odds[0] != odds[1], "different factors");
+        assert!(pooled.is_ok_and(|d| {
+            // Σ w|ln Φ| is at most 3·ln 13 < 8, so that `relative_error` is below 172 half ulps;
+            // the factors' own rounding adds 3 each, thrice.
+            let close = |(p, want): (&f64, f64)| (p - want).abs() <= 200.0 * f64::EPSILON * want;
+            let wants = exact.map(|x| f64::from(x.0 as u32) / total);
+            d.probabilities().iter().zip(wants).all(close)
+        }));
+    });
+}

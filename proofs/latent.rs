@@ -19,7 +19,7 @@ fn weight_is_in_range(confidence: Confidence, top: f64) {
 ///
 /// Claims: L4, T1
 /// Domain: any f64 in [0, +∞]
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(bitwuzla))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(bitwuzla))]
 #[cfg_attr(not(kani), test)]
 fn reciprocal_weight_lies_between_zero_and_one() {
     check(Cases::Random(300_000), || {
@@ -31,7 +31,7 @@ fn reciprocal_weight_lies_between_zero_and_one() {
 ///
 /// Claims: L4, T1
 /// Domain: any f64 in [0, +∞]; exp by contract
-#[cfg_attr(kani, kani::proof, kani::unwind(2), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(
     kani,
     kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
@@ -51,7 +51,7 @@ fn exponential_weight_lies_between_zero_and_one() {
 #[cfg_attr(
     all(kani, kani_slow),
     kani::proof,
-    kani::unwind(2),
+    kani::unwind(4),
     kani::solver(bitwuzla)
 )]
 #[cfg_attr(

@@ -24,6 +24,7 @@
 //! | `bins` | every confidence lies in one bin; what bins collect merges in any order |
 //! | `spn_validity` | the checker accepts exactly the complete and decomposable graphs |
 //! | `spn_semantics` | one bottom-up pass is the sum over all states; Z = 1 |
+//! | `decomposition` | theorem 7: total = epistemic + aleatoric |
 //! | `latent` | confidence weights in [0, 1]; no two names share a random stream |
 //! | `kish` | `1 ≤ K_eff ≤ K`, and the refutation of `K_eff ≥ ⌈K/2⌉` |
 
@@ -38,6 +39,7 @@ mod closure;
 mod constructor;
 #[cfg(kani)]
 mod contracts;
+mod decomposition;
 #[cfg(not(kani))]
 mod elementary;
 mod kish;

@@ -247,7 +247,8 @@ fn validity_is_total_on_any_slices() {
         cover!(matches!(outcome, Err(Defect::Space)), "too little space");
         // Both children slots are used by node 1, and only by it.
         if outcome.is_ok() {
-            assert!(offsets == [0, 0, 2] && children == [0, 0]);
+            assert!(offsets[0] == 0 && offsets[1] == 0 && offsets[2] == 2);
+            assert!(children[0] == 0 && children[1] == 0);
         }
     });
 }

@@ -1,4 +1,6 @@
 //! Sums that do not depend on the order of their terms.
+//!
+//! The bound on unwinding is that of comparing two accumulators byte by byte: 68 chunks of 8.
 
 use super::engine::{Cases, any, below, check};
 use super::normalization::AWKWARD;
@@ -8,7 +10,7 @@ use crate::math::{ExactSum, canonical_sum};
 ///
 /// Claims: L3
 /// Domain: any bits of 2 f64, except +∞ with −∞, whose sum is meant to be NaN
-#[cfg_attr(kani, kani::proof, kani::unwind(70), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(550), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn exact_sum_takes_any_two_values() {
     check(Cases::Random(200_000), || {
@@ -32,7 +34,7 @@ fn exact_sum_takes_any_two_values() {
 #[cfg_attr(
     all(kani, kani_slow),
     kani::proof,
-    kani::unwind(70),
+    kani::unwind(550),
     kani::solver(cadical)
 )]
 #[cfg_attr(not(kani), test)]
@@ -52,7 +54,7 @@ fn exact_sum_of_one_value_is_that_value() {
 ///
 /// Claims: L3
 /// Domain: any finite f64
-#[cfg_attr(kani, kani::proof, kani::unwind(70), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(550), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn exact_sum_of_a_value_and_its_opposite_is_zero() {
     check(Cases::Random(200_000), || {
@@ -71,7 +73,7 @@ fn exact_sum_of_a_value_and_its_opposite_is_zero() {
 ///
 /// Claims: L3, T1
 /// Domain: any 3 whole numbers in −32..=31
-#[cfg_attr(kani, kani::proof, kani::unwind(70), kani::solver(cadical))]
+#[cfg_attr(kani, kani::proof, kani::unwind(550), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn exact_sum_of_three_is_order_free() {
     check(Cases::All(1 << 18), || {

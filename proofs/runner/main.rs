@@ -1,0 +1,99 @@
+//! Runs the proof harnesses and records what came out.
+//!
+//! | command | what it does |
+//! |---|---|
+//! | `prove` | every harness under `cargo test`, then under Kani where it is set up |
+//! | `prove slow` | the same, with the slow Kani harnesses too |
+//! | `prove exhaustive` | all 2³² singles through the unary kernels |
+//! | `prove mutants` | deliberate faults in the library: each must be caught by a harness |
+//!
+//! The environment variable `KANI` is `auto` (the default), `required` or `off`. Exit code 0: all
+//! holds; 1: something failed; 2: usage, or the tools could not be run.
+
+mod cargo_test;
+mod exhaustive;
+mod faults;
+mod harnesses;
+mod kani;
+mod mutants;
+mod record;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The root of the package, where all commands are run.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where records are written.
+pub fn output_directory() -> PathBuf {
+    root().join("target/lpf")
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => prove(false),
+        ["slow"] => prove(true),
+        ["exhaustive"] => exhaustive::run(),
+        ["mutants"] => mutants::run(),
+        _ => Err("usage: prove [slow | exhaustive | mutants]".into()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("prove: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What to do about Kani.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Policy {
+    Auto,
+    Required,
+    Off,
+}
+
+fn policy() -> Result<Policy, String> {
+    match std::env::var("KANI").as_deref() {
+        Err(_) | Ok("" | "auto") => Ok(Policy::Auto),
+        Ok("required") => Ok(Policy::Required),
+        Ok("off") => Ok(Policy::Off),
+        Ok(other) => Err(format!(
+            "KANI is {other:?}; it can be auto, required or off"
+        )),
+    }
+}
+
+fn prove(slow: bool) -> Result<bool, String> {
+    let policy = policy()?;
+    let listed = harnesses::read(&root().join("proofs"))?;
+
+    println!("{} harnesses under cargo test", listed.len());
+    let tested = cargo_test::run(root(), None)?;
+
+    let run = if policy == Policy::Off {
+        kani::Run::NotRun("switched off by KANI=off".into())
+    } else {
+        kani::run(&listed, slow)?
+    };
+    if let kani::Run::NotRun(reason) = &run {
+        println!("KANI NOT RUN: {reason}. No harness counts as proved by Kani.");
+    }
+
+    let record = record::Record::new(&listed, &tested, &run, slow);
+    let path = output_directory().join("proofs.json");
+    record.write(&path)?;
+    print!("{}", record.summary());
+    println!("record: {}", path.display());
+
+    let kani_missing = policy == Policy::Required && record.kani_incomplete();
+    if kani_missing {
+        println!("FAILED: KANI=required, but Kani did not run every harness");
+    }
+    Ok(record.all_hold() && !kani_missing)
+}
