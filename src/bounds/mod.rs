@@ -13,17 +13,22 @@
 //! doubles. Each function says how close it is.
 
 mod binomial;
+mod chernoff;
 mod domain;
 mod empirical_bernstein;
 mod hoeffding;
 mod kish;
 mod pac_bayes;
+mod prior_corrected;
 mod robustness;
 mod weighted_concentration;
 
 pub use binomial::{
     binomial_cdf, binomial_upper_tail, clopper_pearson, clopper_pearson_lower,
     clopper_pearson_upper,
+};
+pub use chernoff::{
+    bayes_error_bound, bayes_error_exact, bayes_error_floor, chernoff_information, sufficient_items,
 };
 pub use domain::BoundError;
 pub use empirical_bernstein::{
@@ -33,6 +38,9 @@ pub use hoeffding::{hoeffding_radius, hoeffding_tail, monte_carlo_error};
 pub use kish::{KishError, effective_count, effective_count_exact, kish_sums};
 pub use pac_bayes::{
     chernoff_upper, gaussian_divergence, kl_coins, kl_inverse_upper, pac_bayes_kl,
+};
+pub use prior_corrected::{
+    posterior_calibration_error, posterior_l1, prior_corrected_exact, sharp_log_errors,
 };
 pub use robustness::{
     certified_delta, certified_items, hilbert_from_l1, hilbert_from_l1_one_sided, robust_l1,
