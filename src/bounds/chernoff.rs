@@ -287,7 +287,7 @@ fn count_out(
         // One more of this symbol: C(left, count+1) = C(left, count)·(left−count)/(count+1). For
         // the last symbol all that is left goes to it, in one way.
         if !last {
-            ways = ways * BigRational::new((left - count).into(), (count + 1).into());
+            ways *= BigRational::new((left - count).into(), (count + 1).into());
         }
         for (j, l) in joint.iter_mut().zip(likelihoods) {
             *j = &*j * &l.probabilities()[symbol];
