@@ -27,6 +27,12 @@ pub const PROPERTIES: &[Property] = &[
         statement: "the exact posterior's ECE lies within its null distribution (parametric bootstrap)",
         run: null_distribution,
     },
+    Property {
+        name: "calibration.limit",
+        claims: &["calibration", "T1'"],
+        statement: "the exact posterior's ECE tends to zero: at most √(B/4n) + √(ln(1/α)/2n)",
+        run: limit,
+    },
 ];
 
 const BINS: usize = 15;
@@ -107,8 +113,8 @@ fn merge_and_order(draws: Draws) -> Outcome {
     Outcome::new(check, "plain sums of doubles", twin)
 }
 
-const TRIALS: u64 = 400;
-const ENTITIES: usize = 400;
+const TRIALS: u64 = 300;
+const ENTITIES: usize = 300;
 const REPLICATES: usize = 99;
 const ITEMS: usize = 4;
 
@@ -178,4 +184,47 @@ fn null_distribution(draws: Draws) -> Outcome {
         "the plain product, which counts the prior four times",
         Check::rate(TRIALS, small_p_values(&draws, plain), allowed, LEVEL),
     )
+}
+
+/// If outcomes have the stated confidences, `E|Σ_b (c − t)| ≤ √(n_b/4)` in each bin, so that the mean
+/// ECE is at most `√(B/4n)` (Cauchy and Schwarz); one outcome changes the ECE by at most `1/n`, so
+/// that it exceeds its mean by `t` with probability at most `exp(−2nt²)` (McDiarmid).
+fn limit(draws: Draws) -> Outcome {
+    let sizes = [1000usize, 10_000, 60_000];
+    let level = LEVEL / sizes.len() as f64;
+    let run = |combine: Combine| {
+        let entities: Vec<(f64, bool)> = (0..sizes[2] as u64)
+            .into_par_iter()
+            .map(|i| entity(&mut draws.stream("limit", i), combine))
+            .collect();
+        let (c, t): (Vec<f64>, Vec<bool>) = entities.into_iter().unzip();
+        let mut reached = 0.0;
+        let check = Check::all(sizes.map(|n| {
+            reached = ece(&c[..n], &t[..n]);
+            let n = n as f64;
+            let bound = (BINS as f64 / (4.0 * n)).sqrt() + (-level.ln() / (2.0 * n)).sqrt();
+            Check {
+                false_alarm: level,
+                rate_limit: f64::NAN,
+                // A mean ECE this large falls below the bound once in a thousand times.
+                detectable: bound + (1000f64.ln() / (2.0 * n)).sqrt(),
+                ..Check::cases([ensure(reached <= bound, || {
+                    format!("n = {n}: ECE {reached}, bound {bound}")
+                })])
+            }
+        }));
+        (check, reached)
+    };
+    let exact: Combine = |prior, f| prior_corrected(prior, f, &[1.0; ITEMS]).unwrap();
+    let plain: Combine = |_, f| log_pool(f, &[1.0; ITEMS]).unwrap();
+    let ((check, reached), (twin, off)) = (run(exact), run(plain));
+    Outcome::new(
+        check,
+        "the plain product, which counts the prior four times",
+        twin,
+    )
+    .noting(format!(
+        "ECE {reached:.4} at n = {}, plain product {off:.4}",
+        sizes[2]
+    ))
 }

@@ -1,6 +1,7 @@
 //! Lemma 6: leaving one example out moves the minimum of a strongly convex objective by at most
 //! `2L/(λN)`. Convexity is needed, so it says nothing about a neural network.
 
+use lpf::bounds::stability_bound;
 use nalgebra::{SMatrix, SVector};
 use proptest::prelude::*;
 
@@ -88,7 +89,8 @@ fn moves_at_most(problem: &Problem, share: f64) -> Result<(), String> {
     let n = problem.features.len();
     let whole = minimum(problem, None);
     // |ℓ'| ≤ |x| ≤ 1, so L = 1.
-    let bound = share * 2.0 / (problem.lambda * n as f64);
+    let bound =
+        share * stability_bound(1.0, problem.lambda, n as u64).map_err(|e| e.to_string())?;
     let slack = 1e-12 / problem.lambda;
     for i in 0..n {
         let moved = (minimum(problem, Some(i)) - whole).norm();
@@ -113,7 +115,7 @@ fn two_minima() -> Check {
     };
     // 149 of sign +1, 150 of −1, one of +2; the last is left out. λ/2 = 1/20.
     let moved = (balance(1.0, 300.0) - balance(-1.0, 299.0)).abs();
-    let bound = 2.0 / (0.1 * 300.0);
+    let bound = stability_bound(1.0, 0.1, 300).unwrap();
     Check::cases([ensure(moved <= bound, || {
         format!("without convexity it moves by {moved}, bound {bound:.3}")
     })])

@@ -8,6 +8,7 @@ mod calibration;
 mod generate;
 mod harness;
 mod harness_checks;
+mod histogram_binning;
 mod lemma_1;
 mod lemma_2;
 mod lemma_3;
@@ -16,12 +17,14 @@ mod lemma_5;
 mod lemma_6;
 mod lemma_7;
 mod metamorphic;
+mod networks;
 mod quadrature;
 mod theorem_1;
 mod theorem_2;
 mod theorem_3;
 mod theorem_4;
 mod theorem_5;
+mod theorem_6;
 mod theorem_7;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,9 +56,12 @@ fn all() -> Vec<&'static Property> {
         theorem_3::PROPERTIES,
         theorem_4::PROPERTIES,
         theorem_5::PROPERTIES,
+        theorem_6::PROPERTIES,
         theorem_7::PROPERTIES,
+        histogram_binning::PROPERTIES,
         calibration::PROPERTIES,
         metamorphic::PROPERTIES,
+        networks::PROPERTIES,
     ]
     .into_iter()
     .flatten()

@@ -1,11 +1,10 @@
 //! Theorem 1 is false as stated; what holds is T1′, the prior-corrected product.
 
-use lpf::simplex::{
-    Distribution, LogPool, l1_distance, log_pool, normalize, power_product, prior_corrected,
-};
+use lpf::bounds::{calibration_bound, effective_count, posterior_l1, prior_corrected_exact};
+use lpf::simplex::{Distribution, LogPool, l1_distance, log_pool, prior_corrected};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{Signed, ToPrimitive};
 use proptest::prelude::*;
 
 use crate::generate::distribution;
@@ -36,6 +35,12 @@ pub const PROPERTIES: &[Property] = &[
         statement: "factors within η in log give L1 ≤ 2·tanh(Kη/2) to the posterior",
         run: tanh_bound,
     },
+    Property {
+        name: "theorem_1.effective_count",
+        claims: &["T1"],
+        statement: "1 ≤ K_eff ≤ K for any weights; the stated K_eff ≥ ⌈K/2⌉ does not hold",
+        run: effective_counts,
+    },
 ];
 
 /// `C` of the paper, and the count from which on its bound fails (computed, not assumed).
@@ -56,7 +61,7 @@ fn double_counting(_: Draws) -> Outcome {
         let (a, b) = (three.pow(k), two.pow(k));
         BigRational::new(a.clone(), a + b)
     };
-    let exceeds = |k: u32, e: f64| e > C / f64::from(k).sqrt();
+    let exceeds = |k: u32, e: f64| e > calibration_bound(0.0, C, f64::from(k)).unwrap();
     let first = (1..500)
         .find(|&k| exceeds(k, ece(&product(k))))
         .unwrap_or(500);
@@ -112,73 +117,56 @@ fn models() -> impl Strategy<Value = Model> {
     })
 }
 
-type Exact = Vec<BigRational>;
+type Exact = Distribution<BigRational>;
 
-fn whole(values: &[u32]) -> Exact {
-    values
-        .iter()
-        .map(|&v| BigRational::from_integer(v.into()))
-        .collect()
-}
-
-fn normalized(mut values: Exact) -> Exact {
-    normalize(&mut values).unwrap();
-    values
-}
-
-fn product(rows: &[Exact]) -> Exact {
-    let mut out = vec![BigRational::zero(); rows[0].len()];
-    power_product(&vec![1; rows.len()], rows, &mut out);
-    normalized(out)
+/// The entrywise product of whole numbers and rows, normalized: Bayes' rule.
+fn bayes(prior: &Exact, likelihoods: &[Vec<u32>]) -> Exact {
+    let weights = prior.probabilities().iter().enumerate().map(|(y, p)| {
+        likelihoods
+            .iter()
+            .fold(p.clone(), |w, l| w * BigRational::from_integer(l[y].into()))
+    });
+    Distribution::from_weights(weights.collect()).unwrap()
 }
 
 impl Model {
     fn prior(&self) -> Exact {
-        normalized(whole(&self.prior))
+        let whole = |&w: &u32| BigRational::from_integer(w.into());
+        Distribution::from_weights(self.prior.iter().map(whole).collect()).unwrap()
     }
 
-    /// `P(y∣e_i)` for each item alone, by Bayes' rule.
+    /// `P(y∣e_i)` for each item alone.
     fn items(&self) -> Vec<Exact> {
-        let prior = self.prior();
-        self.likelihoods
-            .iter()
-            .map(|l| product(&[prior.clone(), whole(l)]))
-            .collect()
+        let one = |l: &Vec<u32>| bayes(&self.prior(), std::slice::from_ref(l));
+        self.likelihoods.iter().map(one).collect()
     }
 
-    /// `P(y∣e_1 … e_K)` by Bayes' rule.
+    /// `P(y∣e_1 … e_K)`.
     fn posterior(&self) -> Exact {
-        let mut rows = vec![self.prior()];
-        rows.extend(self.likelihoods.iter().map(|l| whole(l)));
-        product(&rows)
+        bayes(&self.prior(), &self.likelihoods)
     }
 }
 
 fn posterior_exact(draws: Draws) -> Outcome {
     let strategy = models();
-    let claim = |m: &Model, prior: fn(&Exact) -> Exact| -> Verdict {
-        let pi = prior(&m.prior());
-        let mut rows = vec![pi.clone()];
-        for item in m.items() {
-            rows.push(item.iter().zip(&pi).map(|(p, q)| p / q).collect());
-        }
-        ensure(product(&rows) == m.posterior(), || {
-            "not the posterior".into()
-        })
+    let claim = |m: &Model, prior: &Exact| -> Verdict {
+        let got = prior_corrected_exact(prior, &m.items()).map_err(|e| e.to_string())?;
+        ensure(got == m.posterior(), || "not the posterior".into())
     };
-    let as_it_is = |p: &Exact| p.clone();
-    let flat = |p: &Exact| vec![BigRational::one(); p.len()];
     Outcome::new(
-        draws.for_all("models", 500, &strategy, |m| claim(&m, as_it_is)),
+        draws.for_all("models", 500, &strategy, |m| claim(&m, &m.prior())),
         "the plain product, which counts the prior K times",
-        draws.control("models", 500, &strategy, |m| claim(&m, flat)),
+        draws.control("models", 500, &strategy, |m| {
+            let flat = Distribution::uniform(m.prior.len()).map_err(|e| e.to_string())?;
+            claim(&m, &flat)
+        }),
     )
 }
 
 /// The nearest doubles, as a distribution.
 fn rounded(p: &Exact) -> Distribution {
-    let values = p.iter().map(|x| x.to_f64().unwrap_or(f64::NAN)).collect();
-    Distribution::from_weights(values).unwrap()
+    let values = p.probabilities().iter();
+    Distribution::from_weights(values.map(|x| x.to_f64().unwrap_or(f64::NAN)).collect()).unwrap()
 }
 
 fn posterior_doubles(draws: Draws) -> Outcome {
@@ -206,7 +194,11 @@ fn posterior_doubles(draws: Draws) -> Outcome {
         let k = items.len() as f64;
         let inputs = 2.0 * 2.0 * k * (prior.classes() as f64 + 2.0) * f64::EPSILON / 2.0;
         let tolerance = pool.relative_error() + inputs;
-        for (&g, w) in got.probabilities().iter().zip(m.posterior()) {
+        for (&g, w) in got
+            .probabilities()
+            .iter()
+            .zip(m.posterior().probabilities())
+        {
             let want = w.to_f64().unwrap_or(f64::NAN);
             ensure((g - want).abs() <= tolerance * want, || {
                 format!("{g} for {want}, tolerance {tolerance:e}")
@@ -272,10 +264,11 @@ fn ratio(case: &Perturbed, constant: f64) -> Result<f64, String> {
         .flat_map(|(p, q)| p.probabilities().iter().zip(q.probabilities()))
         .map(|(p, q)| (p.ln() - q.ln()).abs())
         .fold(0.0, f64::max);
-    let k = case.items.len() as f64;
-    // Rounding of either pool, against a bound that may itself be tiny.
-    let slack = 1e-13 * k * 140.0;
-    Ok(l1 / (2.0 * (constant * k * eta / 2.0).tanh() + slack))
+    // Each pool has a relative error of 2·(10·A + n + 3)·2⁻⁵³ with A ≤ (2K + 1)·ln 10⁶⁰, in L1 as well.
+    let k = case.items.len() as u64;
+    let slack = 2.0 * 2.0 * (10.0 * 140.0 * (2 * k + 1) as f64 + 8.0) * f64::EPSILON / 2.0;
+    let bound = posterior_l1(k, constant * eta).map_err(|e| e.to_string())?;
+    Ok(l1 / (bound + slack))
 }
 
 fn tanh_bound(draws: Draws) -> Outcome {
@@ -292,4 +285,23 @@ fn tanh_bound(draws: Draws) -> Outcome {
     let twin = draws.control("perturbed", 1500, &strategy, |c| claim(&c, 0.25));
     Outcome::new(check, "tanh(Kη/8)", twin)
         .noting(format!("largest ratio to the bound {:.3}", largest.get()))
+}
+
+fn effective_counts(draws: Draws) -> Outcome {
+    let weight = prop_oneof![0.0f64..1.0, (-300.0f64..300.0).prop_map(|e| 10f64.powf(e))];
+    let strategy = prop::collection::vec(weight, 1..60)
+        .prop_filter("some weight", |w| w.iter().any(|&w| w > 0.0));
+    let claim = |w: &[f64], least: f64| {
+        let count = effective_count(w).map_err(|e| e.to_string())?;
+        ensure((least..=w.len() as f64).contains(&count), || {
+            format!("K_eff = {count}")
+        })
+    };
+    Outcome::new(
+        draws.for_all("weights", 1000, &strategy, |w| claim(&w, 1.0)),
+        "at least half of K",
+        draws.control("weights", 1000, &strategy, |w| {
+            claim(&w, w.len().div_ceil(2) as f64)
+        }),
+    )
 }

@@ -1,5 +1,6 @@
 //! T4′, in place of theorem 4: the entropy bounds log loss, and by Fano the error, not the ECE.
 
+use lpf::bounds::fano_entropy_bound;
 use lpf::calibration::Evaluation;
 use lpf::simplex::{Distribution, entropy_bits, entropy_nats, kl_divergence};
 use proptest::prelude::*;
@@ -121,17 +122,12 @@ fn log_loss(draws: Draws) -> Outcome {
     )
 }
 
-fn binary_entropy(p: f64) -> f64 {
-    let term = |x: f64| if x > 0.0 { -x * x.ln() } else { 0.0 };
-    term(p) + term(1.0 - p)
-}
-
 fn fano(draws: Draws) -> Outcome {
     let strategy = (
         populations(),
         prop::collection::vec(any::<prop::sample::Index>(), 6),
     );
-    let claim = |population: &Population, rule: &dyn Fn(usize) -> usize, others: f64| {
+    let claim = |population: &Population, rule: &dyn Fn(usize) -> usize, classes: usize| {
         let right: u32 = population
             .counts
             .iter()
@@ -140,7 +136,7 @@ fn fano(draws: Draws) -> Outcome {
             .sum();
         let error = 1.0 - f64::from(right) / population.size();
         let entropy = population.conditional_entropy(entropy_nats);
-        let bound = binary_entropy(error) + error * others.ln();
+        let bound = fano_entropy_bound(error, classes as u64).map_err(|e| e.to_string())?;
         // Sums of a few terms below ln 4.
         ensure(entropy <= bound + 32.0 * f64::EPSILON, || {
             format!("entropy {entropy}, error {error}, bound {bound}")
@@ -151,13 +147,12 @@ fn fano(draws: Draws) -> Outcome {
         (0..row.len()).max_by_key(|&y| row[y]).unwrap_or(0)
     };
     let check = draws.for_all("rules", 1000, &strategy, |(p, rule)| {
-        let others = (p.classes() - 1) as f64;
-        claim(&p, &|e| best(&p, e), others)?;
-        claim(&p, &|e| rule[e].index(p.classes()), others)
+        claim(&p, &|e| best(&p, e), p.classes())?;
+        claim(&p, &|e| rule[e].index(p.classes()), p.classes())
     });
     // Without the room for which of the other classes it is.
     let twin = draws.control("rules", 1000, &strategy, |(p, _)| {
-        claim(&p, &|e| best(&p, e), 1.0)
+        claim(&p, &|e| best(&p, e), 2)
     });
     Outcome::new(check, "without ln(n − 1)", twin)
 }

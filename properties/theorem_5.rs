@@ -1,7 +1,7 @@
 //! Theorem 5 is false as stated; T5′ holds: corrupted items move a product by at most
 //! `2·tanh(R/4)` in L1, and that is sharp.
 
-use lpf::bounds::robust_l1_of_factors;
+use lpf::bounds::{corruption_bound, robust_l1_of_factors};
 use lpf::latent::random::Stream;
 use lpf::simplex::{Distribution, l1_distance, log_pool, softmax};
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ fn square_root(_: Draws) -> Outcome {
         let answer = log_pool(&items, &vec![1.0; k]).unwrap();
         l1_distance(&answer, &uniform).unwrap()
     };
-    let bound = |k: usize| C * SHARE * DELTA * (k as f64).sqrt();
+    let bound = |k: usize| corruption_bound(C, SHARE, DELTA, k as u64).unwrap();
     let first = (2..200)
         .step_by(2)
         .find(|&k| l1(k, k / 2) > bound(k))

@@ -144,7 +144,7 @@ fn identity_exact(draws: Draws) -> Outcome {
         })
     };
     Outcome::new(
-        draws.for_all("rows", 60, &strategy, |r| claim(&r, false)),
+        draws.for_all("rows", 50, &strategy, |r| claim(&r, false)),
         "epistemic variance with 1/(M − 1)",
         draws.control("rows", 60, &strategy, |r| claim(&r, true)),
     )
@@ -187,7 +187,7 @@ fn identity_doubles(draws: Draws) -> Outcome {
         ..p
     };
     Outcome::new(
-        draws.for_all("rows", 60, &strategy, |r| claim(&r, |p, _| p)),
+        draws.for_all("rows", 30, &strategy, |r| claim(&r, |p, _| p)),
         "epistemic variance with 1/(M − 1)",
         draws.control("rows", 60, &strategy, |r| claim(&r, unbiased)),
     )

@@ -82,8 +82,8 @@ impl Check {
     pub fn mean(values: &Moments, expected: f64, range: f64, level: f64) -> Check {
         let radius = values.bernstein_radius(range, level / 2.0);
         let off = (values.mean - expected).abs();
-        // A NaN is rejected too.
-        let rejected = off.is_nan() || off > radius;
+        // Fewer than two values give no radius, and decide nothing in favour of the claim.
+        let rejected = off.is_nan() || radius.is_nan() || off > radius;
         Check {
             trials: values.count,
             violations: u64::from(rejected),
