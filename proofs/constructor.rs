@@ -8,24 +8,17 @@ use crate::simplex::{Distribution, SimplexError, normalize, validate};
 
 fn any_bits<const N: usize>() {
     let input: [f64; N] = any();
-    // The documented tolerance, n units in the last place of one.
-    let tolerance = N as f64 * f64::EPSILON;
     let outcome = Distribution::new(input.to_vec());
     match (&outcome, deserved(&input)) {
         (Ok(accepted), None) => {
             assert!(accepted.classes() == N);
-            let p = accepted.probabilities();
-            for i in 0..N {
-                assert!(p[i].to_bits() == input[i].to_bits());
-                // The other entries are not negative, so none exceeds the sum.
-                assert!(p[i] >= 0.0 && p[i] <= 1.0 + tolerance);
+            for (p, x) in accepted.probabilities().iter().zip(&input) {
+                assert!(p.to_bits() == x.to_bits());
             }
-            let sum = canonical_sum(p);
-            assert!(1.0 - tolerance <= sum && sum <= 1.0 + tolerance);
         }
-        (Err(SimplexError::SumOff { .. }), None) => {
-            let sum = canonical_sum(&input);
-            assert!(sum > 1.0 + tolerance || sum < 1.0 - tolerance);
+        (Err(SimplexError::SumOff { sum, tolerance }), None) => {
+            assert!(*tolerance == allowed(N));
+            assert!(*sum > 1.0 + allowed(N) || *sum < 1.0 - allowed(N));
         }
         (Err(error), Some(expected)) => assert!(same(error, &expected)),
         _ => panic!("neither accepted nor refused for a reason"),
@@ -48,9 +41,28 @@ fn any_bits<const N: usize>() {
     );
 }
 
-/// Whatever `Distribution::new` accepts has entries in [0, 1 + n ulp], none NaN, a canonical sum
-/// within n ulps of one, and the bits that were given; whatever it refuses violates the condition
-/// that the error names, at the first entry at fault.
+/// The documented tolerance, n units in the last place of one.
+fn allowed(n: usize) -> f64 {
+    n as f64 * f64::EPSILON
+}
+
+fn accepted_sum<const N: usize>() {
+    let input: [f64; N] = any();
+    let outcome = validate(&input, &allowed(N));
+    assume!(outcome.is_ok());
+    let sum = canonical_sum(&input);
+    cover!(sum > 1.0, "above one");
+    cover!(sum < 1.0, "below one");
+    assert!(1.0 - allowed(N) <= sum && sum <= 1.0 + allowed(N));
+    for p in input {
+        // The other entries are not negative, so none exceeds the sum.
+        assert!(p >= 0.0 && p <= 1.0 + allowed(N));
+    }
+}
+
+/// Whatever `Distribution::new` accepts has no entry that is NaN, infinite or negative, and the
+/// bits that were given; whatever it refuses violates the condition that the error names, at the
+/// first entry at fault, or has a sum more than n ulps off one.
 ///
 /// Claims: L3
 /// Domain: any bits of 2 f64
@@ -78,6 +90,33 @@ fn constructor_is_sound_for_any_3_doubles() {
 #[cfg_attr(not(kani), test)]
 fn constructor_is_sound_for_any_4_doubles() {
     check(Cases::Random(200_000), any_bits::<4>);
+}
+
+/// Whatever `Distribution::new` accepts has a canonical sum within n ulps of one, and no entry
+/// above that.
+///
+/// Claims: L3
+/// Domain: any bits of 2 f64
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn accepted_sums_of_2_doubles_are_within_the_tolerance() {
+    check(Cases::Random(200_000), accepted_sum::<2>);
+}
+
+/// As for two doubles.
+///
+/// Claims: L3
+/// Domain: any bits of 3 f64
+/// Slow: equality of two rounded sums
+#[cfg_attr(
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(6),
+    kani::solver(cadical)
+)]
+#[cfg_attr(not(kani), test)]
+fn accepted_sums_of_3_doubles_are_within_the_tolerance() {
+    check(Cases::Random(200_000), accepted_sum::<3>);
 }
 
 /// `Distribution::new` accepts a sum of one and its neighbours up to n ulps, and refuses the next.

@@ -140,15 +140,15 @@ fn canonical_sum_of_two_is_at_least_the_largest_and_order_free() {
     });
 }
 
-/// A canonical sum of three doubles is at least the largest of them.
+/// A canonical sum of three singles is at least the largest of them.
 ///
 /// Claims: L3
-/// Domain: any 3 f64 in [0, +∞]
+/// Domain: any 3 f32 in [0, +∞]
 #[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn canonical_sum_of_three_is_at_least_the_largest() {
     check(Cases::Random(200_000), || {
-        let x: [f64; 3] = any();
+        let x: [f32; 3] = any();
         assume!(x[0] >= 0.0 && x[1] >= 0.0 && x[2] >= 0.0);
         let sum = canonical_sum(&x);
         cover!(x[0] > x[1] && x[1] > x[2], "descending");

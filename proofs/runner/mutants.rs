@@ -29,8 +29,9 @@ pub fn run() -> Result<bool, String> {
     for fault in FAULTS {
         fault.apply(&read(&copy, fault)?)?;
     }
-    // Dependencies are compiled already in our own target directory.
-    let target = root().join("target");
+    // Of its own: cargo takes the copy and the original for one package, and would hand the
+    // faulty library to whoever builds next.
+    let target = output_directory().join("mutants-target");
     println!("{} faults; first the harnesses without any", FAULTS.len());
     let sound = cargo_test::run(&copy, Some(&target))?;
     if let Some((name, _)) = sound.iter().find(|(_, tested)| !tested.passed) {
@@ -48,7 +49,7 @@ pub fn run() -> Result<bool, String> {
             .map_err(|e| format!("with the fault {:?}: {e}", fault.name))?;
         fs::write(&path, original).map_err(cannot)?;
         let row = (fault, caught_by(&outcomes));
-        bar.println(line(row.0, &row.1));
+        bar.suspend(|| println!("{}", line(row.0, &row.1)));
         bar.inc(1);
         rows.push(row);
     }

@@ -63,12 +63,14 @@ impl ExactSum {
         } else {
             (fraction | 1 << 52, exponent - 1)
         };
-        let sign = 1 - 2 * (bits >> 63) as i64;
+        // 0 or −1: exclusive or and subtraction negate a part, or leave it.
+        let sign = -((bits >> 63) as i64);
+        let signed = |part: u64| (part as i64 ^ sign) - sign;
         let chunk = (position / CHUNK_BITS) as usize;
         let wide = u128::from(mantissa) << (position % CHUNK_BITS);
-        self.chunks[chunk] += sign * (wide as u32 as i64);
-        self.chunks[chunk + 1] += sign * ((wide >> 32) as u32 as i64);
-        self.chunks[chunk + 2] += sign * ((wide >> 64) as i64);
+        self.chunks[chunk] += signed(u64::from(wide as u32));
+        self.chunks[chunk + 1] += signed(u64::from((wide >> 32) as u32));
+        self.chunks[chunk + 2] += signed((wide >> 64) as u64);
         self.adds += 1;
         if self.adds == ADDS_BETWEEN_CARRIES {
             self.carry();
