@@ -3,6 +3,7 @@
 //! Snapshots lie beside this file. A changed number fails the run; `cargo insta review` shows and
 //! accepts the change. Nothing here accepts by itself.
 
+mod claims;
 mod paper;
 
 /// Compares a text with the pinned one `snapshots/<folder>/<name>.snap`.

@@ -1,6 +1,6 @@
 //! Sections 8 and 9 and the appendix: limitations, conclusion, and numbers inside the proofs.
 
-use super::{Block, Grid, Part, place, r, s};
+use super::{Block, Grid, Part, place, r, s, t};
 
 pub(super) const PART: Part = Part {
     blocks: BLOCKS,
@@ -20,6 +20,8 @@ const BLOCKS: &[Block] = &[
             ("plateau", r("~7")),
             ("companies-least", s("50")),
             ("companies-most", s("100")),
+            ("scope", t("single domain")),
+            ("compared-with", t("uniform averaging only")),
             ("baselines", s("10")),
             ("lpf/accuracy", r("97.8%")),
             ("bert/accuracy", r("97.0%")),

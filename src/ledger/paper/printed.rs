@@ -160,15 +160,18 @@ impl Printed {
     /// That is the last printed digit, except that an integer printed with `≈` has been rounded to
     /// its last non-zero digit: `≈ 2800` stands for 2750 to 2850.
     pub fn unit(&self) -> BigRational {
-        let mut unit = self.scale();
-        let mut digits = self.digits;
+        BigRational::from_integer(self.step().into()) * self.scale()
+    }
+
+    /// The same unit, in terms of the digits.
+    fn step(&self) -> i64 {
+        let mut step = 1;
         if self.relation == Relation::About && self.decimals == 0 {
-            while digits != 0 && digits % 10 == 0 {
-                digits /= 10;
-                unit *= BigRational::from_integer(10.into());
+            while self.digits != 0 && self.digits % (10 * step) == 0 {
+                step *= 10;
             }
         }
-        unit
+        step
     }
 
     /// The values that are printed so, as `[low, high]`, both ends included.
@@ -187,10 +190,11 @@ impl Printed {
         (&value - &half, value + half)
     }
 
-    /// The same number with `by` units of the last printed digit added: a misprint.
+    /// The same number with `by` units of its last digit added: a misprint. See
+    /// [`Printed::unit`] for which digit that is.
     pub fn shifted(&self, by: i64) -> Printed {
         Printed {
-            digits: self.digits.saturating_add(by),
+            digits: self.digits.saturating_add(by.saturating_mul(self.step())),
             ..*self
         }
     }
@@ -284,5 +288,7 @@ mod tests {
     fn a_shift_moves_the_last_printed_digit() {
         assert_eq!(result("0.774").shifted(10).to_string(), "0.784");
         assert_eq!(result("0.004").shifted(-10).to_string(), "-0.006");
+        assert_eq!(result("~2800").shifted(1).to_string(), "≈2900");
+        assert_eq!(result("2800").shifted(1).to_string(), "2801");
     }
 }

@@ -11,8 +11,13 @@ mod theorems;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(super) use theorems::{
+    CORRUPTION, ITEM_COUNTS, REFERENCE_LATENT, SAMPLE_SIZES, TRAINING_SIZES, VARIANCE_COUNTS,
+    gap_bound, least_of, most_of,
+};
+
 use super::expr::{Expr, LedgerError, Reading, enclose, meet, shown};
-use super::paper::{Paper, Printed, Source};
+use super::paper::{Paper, Printed, Relation, Source};
 use crate::math::Enclosure;
 
 /// Whether a number is computed from others or printed again.
@@ -78,7 +83,15 @@ impl Recomputation {
     pub fn compare(&self, paper: &Reading<'_>) -> Result<Recomputed, LedgerError> {
         let printed = paper.number(&self.cell)?;
         let value = self.expr.value(paper)?;
-        let agrees = meet(&enclose(&printed), &value);
+        let agrees = match (&self.expr, printed.relation()) {
+            // Two upper bounds have always a value in common; printed again, they must be equal.
+            (Expr::Cell(other), Relation::Below)
+                if paper.number(other)?.relation() == Relation::Below =>
+            {
+                paper.number(other)?.value() == printed.value()
+            }
+            _ => meet(&enclose(&printed), &value),
+        };
         Ok(Recomputed {
             cell: self.cell.clone(),
             printed,

@@ -58,8 +58,10 @@ const GROUPS: &[Group] = &[
             "sec:thm1/margin",
             "tab:theory-vs-empirical/T1/margin",
             "sec:conclusion/T1/margin",
+            "sec:limitations-ack/conservative/margin",
         ],
     ),
+    ("T1.repeats", "sec:thm1/C", &["app:proof-thm1/C"]),
     (
         "T1.repeats",
         "sec:thm1/C-observed",
@@ -332,6 +334,23 @@ const GROUPS: &[Group] = &[
         &["tab:thm4/reduction/value"],
     ),
     (
+        "T4.repeats",
+        "sec:exp-thm4/ratio-to-achievable",
+        &[
+            "abstract/ratio-to-lower",
+            "sec:thm4/ratio-to-achievable",
+            "tab:theory-vs-empirical/T4/ratio",
+            "tab:theoretical-comparison/caption/ratio-to-lower",
+            "tab:theoretical-comparison/information/spn",
+            "sec:conclusion/T4/ratio-to-lower",
+        ],
+    ),
+    (
+        "T4.figure-sum",
+        "fig:information/H(Y)",
+        &["fig:information/I(E;Y)"],
+    ),
+    (
         "T4.settings",
         "sec:exp-thm4/entities",
         &[
@@ -353,7 +372,10 @@ const GROUPS: &[Group] = &[
     (
         "T5.repeats",
         "tab:thm5/eps=0.5/ratio",
-        &["tab:theory-vs-empirical/T5/ratio"],
+        &[
+            "tab:theory-vs-empirical/T5/ratio",
+            "sec:thm5/ratio-at-all-levels",
+        ],
     ),
     (
         "T5.repeats",
@@ -422,6 +444,16 @@ const GROUPS: &[Group] = &[
             "fig:sample-complexity/R2",
             "sec:conclusion/T6/R2",
         ],
+    ),
+    (
+        "T2.R2-source",
+        "sec:exp-thm6/R2",
+        &["tab:theory-vs-empirical/T2/R2"],
+    ),
+    (
+        "T7.floor-source",
+        "tab:thm7/K=1/aleatoric",
+        &["fig:uncertainty/aleatoric-floor"],
     ),
     (
         "T6.repeats",

@@ -438,12 +438,6 @@ fn robustness(list: &mut Vec<Recomputation>) {
         "sec:exp-thm5/growth-linear",
         many() / one(),
     );
-    derived(
-        list,
-        "T5.figure",
-        "tab:thm5/eps=0.1/L1",
-        cell("tab:thm5/eps=0.1/bound") / cell("fig:robustness/largest-ratio"),
-    );
 }
 
 fn items(list: &mut Vec<Recomputation>) {

@@ -1,0 +1,308 @@
+//! Each check that can go either way is seen going the other way.
+
+use super::*;
+use crate::ledger::paper::{Printed, Source};
+
+fn kind(id: &str, paper: &Paper) -> VerdictKind {
+    let claim = all()
+        .into_iter()
+        .find(|claim| claim.id == id)
+        .unwrap_or_else(|| panic!("no claim {id}"));
+    let finding = claim.judge(paper, &Records::none(), &recompute::all());
+    finding.verdict.kind()
+}
+
+fn with(paper: &Paper, cells: &[(&str, &str)]) -> Paper {
+    cells.iter().fold(paper.clone(), |paper, (id, literal)| {
+        let source = paper.number(id).unwrap().source();
+        let printed = Printed::parse(literal, source).unwrap();
+        paper.with(id, printed).unwrap()
+    })
+}
+
+/// A claim, its verdict as published, other numbers, and the verdict with them.
+type Case = (
+    &'static str,
+    VerdictKind,
+    &'static [(&'static str, &'static str)],
+    VerdictKind,
+);
+
+/// Claims that the published numbers contradict, and numbers with which they would stand.
+#[test]
+fn altered_numbers_turn_verdicts() {
+    use VerdictKind::{Inconsistent, NotReproducible, Refuted, Reproduced, Vacuous};
+    let cases: &[Case] = &[
+        (
+            "T1.constant",
+            Inconsistent,
+            &[("sec:thm1/C", "~3.09"), ("app:proof-thm1/C", "~3.09")],
+            Reproduced,
+        ),
+        (
+            "T1.observed",
+            Inconsistent,
+            &[("sec:thm1/C-observed", "~0.14")],
+            Reproduced,
+        ),
+        (
+            "T1.vacuous",
+            Vacuous,
+            &[("sec:exp-thm1/bound", "~0.934")],
+            Reproduced,
+        ),
+        (
+            "T1.vacuous",
+            Vacuous,
+            &[("sec:exp-thm1/bound", "~0.134")],
+            Inconsistent,
+        ),
+        (
+            "T1.bernstein",
+            NotReproducible,
+            &[("fig:calibration/bernstein", "0.859")],
+            Inconsistent,
+        ),
+        (
+            "T1.preserves",
+            Inconsistent,
+            &[("sec:exp-thm1/ece", "0.130")],
+            Reproduced,
+        ),
+        (
+            "T1.items",
+            Inconsistent,
+            &[("sec:exp-thm1/K_avg", "4")],
+            Reproduced,
+        ),
+        (
+            "T2.within",
+            Reproduced,
+            &[("tab:thm2/M=8/p95", "0.669")],
+            Inconsistent,
+        ),
+        (
+            "T2.tail",
+            Inconsistent,
+            &[("tab:thm2/M=16/p95", "0.019")],
+            Reproduced,
+        ),
+        (
+            "T3.condition",
+            Refuted,
+            &[("app:proof-thm3/factor", "0.5")],
+            Reproduced,
+        ),
+        (
+            "T3.hidden",
+            Refuted,
+            &[("sec:exp-thm3/train", "0.9379")],
+            Reproduced,
+        ),
+        (
+            "T3.few-shot",
+            Reproduced,
+            &[("sec:limitations-assumptions/few-shot", "900")],
+            Inconsistent,
+        ),
+        (
+            "T3.stability",
+            Vacuous,
+            &[("sec:exp-thm3/lambda", "0.1000")],
+            Reproduced,
+        ),
+        (
+            "T3.shrinks",
+            Inconsistent,
+            &[("tab:thm3/N=3003/gap", "0.0082")],
+            Reproduced,
+        ),
+        (
+            "T3.accuracy",
+            Reproduced,
+            &[
+                ("sec:exp-thm3/test-size", "3"),
+                ("sec:exp-thm3/trials", "1"),
+            ],
+            Inconsistent,
+        ),
+        (
+            "T4.pairing",
+            Inconsistent,
+            &[("sec:exp-thm4/pairs", "4,500")],
+            Reproduced,
+        ),
+        (
+            "T4.trend",
+            NotReproducible,
+            &[("fig:information/trend/intercept", "0.037")],
+            Inconsistent,
+        ),
+        (
+            "T4.maximum",
+            Inconsistent,
+            &[("tab:thm4/H(Y)/value", "1.585")],
+            Reproduced,
+        ),
+        (
+            "T5.items",
+            Inconsistent,
+            &[("sec:exp-thm5/K", "5")],
+            Reproduced,
+        ),
+        (
+            "T5.delta",
+            Inconsistent,
+            &[("sec:exp-thm5/delta", "2.0")],
+            Reproduced,
+        ),
+        (
+            "T5.vacuous",
+            Vacuous,
+            &[("tab:thm5/eps=0.5/bound", "1.162")],
+            Reproduced,
+        ),
+        (
+            "T6.sigma",
+            Inconsistent,
+            &[("tab:thm6/K=1/bound", "1.28")],
+            Reproduced,
+        ),
+        (
+            "T6.identical",
+            Inconsistent,
+            &[("tab:thm6/K=15/ece.sd", "0.011")],
+            Reproduced,
+        ),
+        (
+            "T6.plateau",
+            Reproduced,
+            &[("tab:thm6/K=10/ece", "0.193")],
+            Inconsistent,
+        ),
+        (
+            "T7.stable",
+            Inconsistent,
+            &[
+                ("tab:thm7/K=1/aleatoric", "0.0420"),
+                ("tab:thm7/K=2/aleatoric", "0.0420"),
+                ("tab:thm7/K=3/aleatoric", "0.0420"),
+            ],
+            Reproduced,
+        ),
+        (
+            "T7.spreads",
+            Reproduced,
+            &[("tab:thm7/K=2/total.sd", "0.284")],
+            Inconsistent,
+        ),
+        (
+            "T7.threshold",
+            Vacuous,
+            &[("tab:thm7/K=2/error", "12.002%")],
+            Inconsistent,
+        ),
+        (
+            "A6",
+            Inconsistent,
+            &[("sec:assumption-validation/A6/floor", "0.17")],
+            Reproduced,
+        ),
+        (
+            "A6.entropy",
+            Inconsistent,
+            &[("sec:exp-thm4/H(Y|E)", "1.358")],
+            Reproduced,
+        ),
+        (
+            "A6.loss",
+            Inconsistent,
+            &[("sec:exp-thm3/train", "0.4379")],
+            Reproduced,
+        ),
+        (
+            "A6.confidence",
+            Inconsistent,
+            &[("sec:exp-thm3/accuracy", "65.4%")],
+            Reproduced,
+        ),
+        (
+            "X.language-model-ece",
+            Inconsistent,
+            &[("sec:empirical-overview/qwen/ece", "59.7%")],
+            Reproduced,
+        ),
+        (
+            "X.improvement",
+            Inconsistent,
+            &[("sec:cross-domain/improvement", "+1.3%")],
+            Reproduced,
+        ),
+        (
+            "X.lists",
+            Reproduced,
+            &[("sec:architecture/stages", "5")],
+            Inconsistent,
+        ),
+    ];
+    let paper = Paper::published();
+    for (id, before, cells, after) in cases {
+        assert_eq!(kind(id, &paper), *before, "{id} as published");
+        assert_eq!(
+            kind(id, &with(&paper, cells)),
+            *after,
+            "{id} with {cells:?}"
+        );
+    }
+}
+
+#[test]
+fn a_check_without_a_value_is_not_reproducible() {
+    let paper = with(&Paper::published(), &[("tab:thm3/N=4200/N", "0")]);
+    assert_eq!(kind("T3.bounds", &paper), VerdictKind::NotReproducible);
+}
+
+#[test]
+fn whole_results_are_marked_with_what_fell_below_them() {
+    let judged = judge_all(&Paper::published(), &Records::none());
+    let of = |id: &str| {
+        let entry = judged.iter().find(|entry| entry.claim.id == id).unwrap();
+        entry
+            .rests_on
+            .iter()
+            .map(Node::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("T3"), ["L6", "L7"]);
+    assert!(of("T6").contains(&"T1".to_owned()));
+    assert!(of("T2").is_empty());
+    assert!(of("T1.bound").is_empty());
+}
+
+#[test]
+fn a_record_adds_evidence_and_turns_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"{"commit": "abc", "properties": [
+        {"name": "lemma_2.tail", "claims": ["L2"], "passed": false, "trials": 4}]}"#;
+    std::fs::write(folder.path().join("properties.json"), text).unwrap();
+    let records = Records::read(folder.path());
+    let claim = all().into_iter().find(|claim| claim.id == "L2").unwrap();
+    let paper = Paper::published();
+    let without = claim.judge(&paper, &Records::none(), &[]);
+    let with = claim.judge(&paper, &records, &[]);
+    assert_eq!(without.verdict, with.verdict);
+    assert!(
+        with.evidence
+            .iter()
+            .any(|line| line.contains("lemma_2.tail FAILED"))
+    );
+}
+
+#[test]
+fn settings_keep_their_source_in_these_tests() {
+    let paper = with(&Paper::published(), &[("sec:exp-thm1/K_avg", "4")]);
+    assert_eq!(
+        paper.number("sec:exp-thm1/K_avg").unwrap().source(),
+        Source::Setting
+    );
+}

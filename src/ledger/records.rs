@@ -1,0 +1,194 @@
+//! What the last proof and property runs reported, read from `target/lpf/`.
+//!
+//! Verdicts do not need them: where a record is absent the evidence says "not run". A record can
+//! only add lines to the evidence; it never turns a verdict.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// One harness or property of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// The claims it is evidence for or against.
+    pub claims: Vec<String>,
+    /// What became of it, in words.
+    pub outcome: String,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The commit it ran on, or `unknown`.
+    pub commit: String,
+    /// Whether files differed from that commit.
+    pub modified: bool,
+    /// When, in seconds since 1970.
+    pub time: u64,
+    /// Whether everything held.
+    pub holds: bool,
+    /// Its harnesses or properties.
+    pub rows: Vec<Row>,
+}
+
+/// The records of the last runs, where there are any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Records {
+    /// The last run of the proof harnesses.
+    pub proofs: Option<Run>,
+    /// The last run of the statistical properties.
+    pub properties: Option<Run>,
+}
+
+impl Records {
+    /// No run at all.
+    pub fn none() -> Self {
+        Records::default()
+    }
+
+    /// Reads `proofs.json` and `properties.json` in a directory; a file that is missing or not
+    /// understood counts as "not run".
+    pub fn read(directory: &Path) -> Self {
+        let json = |name: &str| -> Option<Value> {
+            let text = std::fs::read_to_string(directory.join(name)).ok()?;
+            serde_json::from_str(&text).ok()
+        };
+        Records {
+            proofs: json("proofs.json")
+                .and_then(|value| run(&value, "unix_time", "all_hold", "harnesses", harness)),
+            properties: json("properties.json")
+                .and_then(|value| run(&value, "time", "passed", "properties", property)),
+        }
+    }
+
+    /// What the runs say about a claim; that nothing was run is said of whole results only.
+    pub(super) fn lines(&self, id: &str) -> Vec<String> {
+        let whole = super::claims::node(id).is_some();
+        let of = |run: &Option<Run>, what: &str| match run {
+            None if whole => vec![format!("{what}: not run")],
+            None => Vec::new(),
+            Some(run) => run
+                .rows
+                .iter()
+                .filter(|row| row.claims.iter().any(|claim| claim == id))
+                .map(|row| format!("{what}: {} {}", row.name, row.outcome))
+                .collect(),
+        };
+        let mut lines = of(&self.proofs, "proof harnesses");
+        lines.extend(of(&self.properties, "properties"));
+        lines
+    }
+}
+
+fn run(
+    value: &Value,
+    time: &str,
+    holds: &str,
+    list: &str,
+    outcome: fn(&Value) -> Option<String>,
+) -> Option<Run> {
+    let rows = value
+        .get(list)?
+        .as_array()?
+        .iter()
+        .filter_map(|entry| {
+            Some(Row {
+                name: entry.get("name")?.as_str()?.to_owned(),
+                claims: entry
+                    .get("claims")?
+                    .as_array()?
+                    .iter()
+                    .filter_map(|claim| claim.as_str().map(str::to_owned))
+                    .collect(),
+                outcome: outcome(entry)?,
+            })
+        })
+        .collect();
+    let truth = |key: &str| value.get(key).and_then(Value::as_bool);
+    Some(Run {
+        commit: value
+            .get("commit")
+            .and_then(Value::as_str)
+            .unwrap_or("unknown")
+            .to_owned(),
+        modified: truth("modified").unwrap_or(true),
+        time: value.get(time).and_then(Value::as_u64).unwrap_or(0),
+        holds: truth(holds).unwrap_or(false),
+        rows,
+    })
+}
+
+fn harness(entry: &Value) -> Option<String> {
+    let word = |part: &str, key: &str| entry.get(part)?.get(key)?.as_str();
+    Some(format!(
+        "{} under cargo test, Kani: {}",
+        word("cargo_test", "outcome")?,
+        word("kani", "verdict")?
+    ))
+}
+
+fn property(entry: &Value) -> Option<String> {
+    let passed = entry.get("passed")?.as_bool()?;
+    let trials = entry.get("trials")?.as_u64()?;
+    let word = if passed { "passed" } else { "FAILED" };
+    Some(format!("{word}, {trials} trials"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_or_broken_record_counts_as_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Records::read(folder.path()), Records::none());
+        std::fs::write(folder.path().join("properties.json"), "{\"properties\": 3}").unwrap();
+        std::fs::write(folder.path().join("proofs.json"), "not json").unwrap();
+        assert_eq!(Records::read(folder.path()), Records::none());
+        assert_eq!(
+            Records::none().lines("L2"),
+            ["proof harnesses: not run", "properties: not run"]
+        );
+        assert!(Records::none().lines("T2.bounds").is_empty());
+    }
+
+    #[test]
+    fn rows_are_found_by_claim() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        };
+        write(
+            "properties.json",
+            r#"{"commit": "abc", "modified": false, "time": 7, "passed": false, "properties": [
+            {"name": "lemma_2.tail", "claims": ["L2"], "passed": true, "trials": 400},
+            {"name": "lemma_4.tail", "claims": ["L4"], "passed": false, "trials": 9}]}"#,
+        );
+        write(
+            "proofs.json",
+            r#"{"commit": "abc", "unix_time": 8, "all_hold": true, "harnesses": [
+            {"name": "kish", "claims": ["T1.Keff"],
+             "cargo_test": {"outcome": "passed"}, "kani": {"verdict": "not run"}}]}"#,
+        );
+        let records = Records::read(folder.path());
+        assert_eq!(
+            records.lines("L2"),
+            ["properties: lemma_2.tail passed, 400 trials"]
+        );
+        assert_eq!(
+            records.lines("L4"),
+            ["properties: lemma_4.tail FAILED, 9 trials"]
+        );
+        assert_eq!(
+            records.lines("T1.Keff"),
+            ["proof harnesses: kish passed under cargo test, Kani: not run"]
+        );
+        let properties = records.properties.unwrap();
+        assert_eq!((properties.time, properties.holds), (7, false));
+        assert!(!properties.modified);
+        // A proof record that does not say whether files differed is taken as modified.
+        assert!(records.proofs.unwrap().modified);
+    }
+}
