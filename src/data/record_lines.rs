@@ -135,3 +135,66 @@ impl<R: Read> LineReader<R> {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &[u8]) -> Vec<(u64, Vec<u8>)> {
+        let mut reader = LineReader::new(text);
+        let mut batch = Batch::default();
+        let mut lines = Vec::new();
+        while reader.fill(&mut batch).unwrap() {
+            lines.extend(batch.lines().map(|(n, line)| (n, line.to_vec())));
+        }
+        lines
+    }
+
+    #[test]
+    fn blank_lines_are_counted_and_skipped() {
+        let want = vec![(2, b"a\r".to_vec()), (5, b" b".to_vec())];
+        assert_eq!(all(b"\na\r\n \n\r\n b"), want);
+        assert_eq!(all(b""), []);
+        assert_eq!(all(b"\n\n"), []);
+    }
+
+    #[test]
+    fn batches_are_cut_between_lines_and_stay_small() {
+        let line = [b'x'; 1000];
+        let text = [&line[..], b"\n"].concat().repeat(5000);
+        let mut reader = LineReader::new(&text[..]);
+        let mut batch = Batch::default();
+        let (mut batches, mut lines) = (0, 0);
+        while reader.fill(&mut batch).unwrap() {
+            batches += 1;
+            for (number, text) in batch.lines() {
+                lines += 1;
+                assert_eq!((number, text), (lines, &line[..]));
+            }
+            assert!(batch.bytes.capacity() <= 4 * BATCH_BYTES);
+        }
+        assert_eq!(lines, 5000);
+        assert!(batches >= 5);
+    }
+
+    /// Endless input without a line end.
+    struct Endless;
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(b'x');
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn an_endless_line_is_given_up_after_the_lines_before_it() {
+        let mut reader = LineReader::new(b"first\n".chain(Endless));
+        let mut batch = Batch::default();
+        assert!(reader.fill(&mut batch).unwrap());
+        assert_eq!(batch.lines().next(), Some((1, &b"first"[..])));
+        let error = reader.fill(&mut batch).unwrap_err();
+        assert!(matches!(error, LinesError::TooLong { line: 2 }));
+        // Growing by doubling, a buffer has at most twice the room it needs.
+        assert!(batch.bytes.capacity() <= 2 * MAX_LINE_BYTES + BATCH_BYTES);
+    }
+}

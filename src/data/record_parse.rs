@@ -380,3 +380,81 @@ value_seed!(
         }
     }
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{DEFAULT_TOLERANCE, Entity, Expectations};
+    use proptest::prelude::*;
+
+    const LINE: &str = r#"{"entity":"C5","x":[{}],"label":"b","classes":["a","b"],"evidence":[{"id":"e1","factor":[0.25,0.75],"weight":4e-1},{"factor":[1,0]}]}"#;
+
+    #[test]
+    fn a_line_is_read_as_it_is_written() {
+        let record = Record::parse(LINE.as_bytes()).unwrap();
+        let want = Record {
+            entity: "C5".into(),
+            label: Some(Label::Name("b".into())),
+            classes: Some(vec!["a".into(), "b".into()]),
+            evidence: vec![
+                Evidence {
+                    id: Some("e1".into()),
+                    weight: Some(0.4),
+                    factor: Some(vec![0.25, 0.75]),
+                },
+                Evidence {
+                    factor: Some(vec![1.0, 0.0]),
+                    ..Evidence::default()
+                },
+            ],
+        };
+        assert_eq!(record, want);
+        // Nothing was copied that need not be.
+        assert!(matches!(record.entity, Cow::Borrowed("C5")));
+        assert!(matches!(record.evidence[0].id, Some(Cow::Borrowed("e1"))));
+    }
+
+    fn read(line: &[u8]) {
+        let expect = Expectations {
+            classes: None,
+            tolerance: DEFAULT_TOLERANCE,
+        };
+        // Whatever comes out, it comes out without a panic, and an error can be shown.
+        match Record::parse(line).and_then(|record| Entity::new(record, &expect)) {
+            Ok(entity) => assert_eq!(entity.factors.len(), entity.weights.len()),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_record_or_an_error(line in prop::collection::vec(any::<u8>(), 0..80)) {
+            read(&line);
+        }
+
+        /// Right lines with a few bytes changed get much further in than random ones.
+        #[test]
+        fn any_change_of_a_line_gives_a_record_or_an_error(
+            changes in prop::collection::vec((0..LINE.len(), any::<u8>()), 1..4),
+            cut in 0..LINE.len() + 200,
+        ) {
+            let mut line = LINE.as_bytes().to_vec();
+            for (at, byte) in changes {
+                line[at] = byte;
+            }
+            line.truncate(cut);
+            read(&line);
+        }
+
+        /// The oracle is serde_json's own tree of values.
+        #[test]
+        fn numbers_are_the_doubles_nearest_to_what_is_written(
+            bits in prop::collection::vec(any::<u64>(), 1..5)
+        ) {
+            let values: Vec<f64> = bits.into_iter().map(f64::from_bits).filter(|x| x.is_finite()).collect();
+            let line = serde_json::json!({"entity": "a", "evidence": [{"factor": values}]}).to_string();
+            let record = Record::parse(line.as_bytes()).unwrap();
+            prop_assert_eq!(record.evidence[0].factor.as_ref().unwrap(), &values);
+        }
+    }
+}

@@ -103,13 +103,7 @@ impl ExactSum {
 
     /// Passes carries upwards so that every chunk but the last is in `[0, 2³²)`.
     fn carry(&mut self) {
-        let mut carry = 0i64;
-        for chunk in &mut self.chunks[..CHUNKS - 1] {
-            let value = *chunk + carry;
-            carry = value >> CHUNK_BITS;
-            *chunk = value & ((1 << CHUNK_BITS) - 1);
-        }
-        self.chunks[CHUNKS - 1] += carry;
+        pass_carries(&mut self.chunks);
         self.adds = 0;
     }
 
@@ -118,24 +112,32 @@ impl ExactSum {
         if self.special != 0.0 || self.special.is_nan() {
             return self.special;
         }
-        let mut sum = self.clone();
-        sum.carry();
-        let negative = sum.chunks[CHUNKS - 1] < 0;
-        if negative {
-            for chunk in &mut sum.chunks {
-                *chunk = -*chunk;
-            }
-            sum.carry();
-        }
-        let Some(top) = sum.chunks.iter().rposition(|&c| c != 0) else {
+        // Terms of like size touch a few chunks only; one more takes their carry.
+        let mut chunks = self.chunks;
+        let Some(first) = chunks.iter().position(|&c| c != 0) else {
             return 0.0;
         };
+        let last = chunks.iter().rposition(|&c| c != 0).unwrap_or(first);
+        let used = &mut chunks[first..CHUNKS.min(last + 2)];
+        pass_carries(used);
+        let negative = used.last().is_some_and(|&c| c < 0);
+        if negative {
+            for chunk in used.iter_mut() {
+                *chunk = -*chunk;
+            }
+            pass_carries(used);
+        }
+        let Some(top) = used.iter().rposition(|&c| c != 0) else {
+            return 0.0;
+        };
+        let top = first + top;
         // The leading 96 bits, and whether anything follows. With `top` < 2 the missing lower
         // chunks are zeros, which keeps one formula for all cases.
-        let at = |i: usize| sum.chunks.get(i).map_or(0, |&c| c as u128);
+        let at = |i: usize| chunks.get(i).map_or(0, |&c| c as u128);
         let below = |k: usize| top.checked_sub(k).map_or(0, at);
         let leading = at(top) << 64 | below(1) << 32 | below(2);
-        let sticky = top >= 3 && sum.chunks[..top - 2].iter().any(|&c| c != 0);
+        let below_leading = chunks.get(first..top.saturating_sub(2));
+        let sticky = below_leading.is_some_and(|low| low.iter().any(|&c| c != 0));
         // Bit 0 of `leading` has weight 2^(LOWEST + base).
         let base = CHUNK_BITS as i32 * (top as i32 - 2);
         let length = (u128::BITS - leading.leading_zeros()) as i32;
@@ -158,6 +160,20 @@ impl ExactSum {
         let magnitude = libm::scalbn(rounded as f64, LOWEST + base + drop);
         if negative { -magnitude } else { magnitude }
     }
+}
+
+/// Passes carries upwards so that every chunk but the last is in `[0, 2³²)`.
+fn pass_carries(chunks: &mut [i64]) {
+    let Some((last, others)) = chunks.split_last_mut() else {
+        return;
+    };
+    let mut carry = 0i64;
+    for chunk in others {
+        let value = *chunk + carry;
+        carry = value >> CHUNK_BITS;
+        *chunk = value & ((1 << CHUNK_BITS) - 1);
+    }
+    *last += carry;
 }
 
 impl PartialEq for ExactSum {
