@@ -1,7 +1,7 @@
 //! Factors, one by one, on their way to one distribution.
 
 use super::{AggregateError, Method};
-use crate::math::ExactSum;
+use crate::math::BandedSum;
 use crate::simplex::{Distribution, LogPool, PoolError};
 
 /// What has been aggregated so far, in space that does not grow with the number of factors.
@@ -21,7 +21,7 @@ enum State {
     /// Log-scores, with or without a prior.
     Product(LogPool),
     /// Per class the exact sum of entries (uniform) or of votes.
-    Sums(Vec<ExactSum>),
+    Sums(Vec<BandedSum>),
     /// Per class the largest and the second largest entry, so that the largest can be left out.
     TopTwo(Vec<[f64; 2]>),
 }
@@ -39,7 +39,7 @@ impl Accumulator {
     ) -> Result<Self, AggregateError> {
         let state = match method {
             Method::Spn => State::Product(LogPool::new(classes)),
-            Method::Uniform | Method::Vote => State::Sums(vec![ExactSum::new(); classes]),
+            Method::Uniform | Method::Vote => State::Sums(vec![BandedSum::new(); classes]),
             Method::Max => State::TopTwo(vec![[0.0; 2]; classes]),
             Method::PriorCorrected => {
                 let prior = prior.ok_or(AggregateError::PriorMissing)?;
@@ -135,7 +135,7 @@ impl Accumulator {
     pub fn distribution(&self) -> Result<Option<Distribution>, PoolError> {
         match &self.state {
             State::Product(pool) => pool.distribution(),
-            State::Sums(sums) => self.normalized(sums.iter().map(ExactSum::to_f64).collect()),
+            State::Sums(sums) => self.normalized(sums.iter().map(BandedSum::to_f64).collect()),
             State::TopTwo(best) => self.normalized(best.iter().map(|two| two[0]).collect()),
         }
     }
@@ -143,39 +143,31 @@ impl Accumulator {
     /// The aggregated distribution with one of the factors, added before with this weight, left
     /// out: to the bit what the others alone give. `None` where nothing is left.
     ///
-    /// The accumulator is as before when the function returns. The class that a product allows
-    /// stays allowed with fewer factors, so an aggregate that exists has all of these.
+    /// A class that a product allows stays allowed with fewer factors, so an aggregate that exists
+    /// has all of these.
     ///
     /// # Errors
     /// Those of [`Accumulator::add`] and [`Accumulator::distribution`].
     pub fn without(
-        &mut self,
+        &self,
         factor: &Distribution,
         weight: f64,
     ) -> Result<Option<Distribution>, PoolError> {
         let phi = self.checked(factor, weight)?;
-        match &mut self.state {
-            State::Product(pool) => {
-                pool.remove(factor, weight)?;
-                let rest = pool.distribution();
-                pool.add(factor, weight)?;
-                match rest {
-                    Err(PoolError::NoFactors) => Ok(None),
-                    other => other,
-                }
-            }
-            _ if self.count <= 1 => Ok(None),
+        if self.count <= 1 && self.method != Method::PriorCorrected {
+            return Ok(None);
+        }
+        match &self.state {
+            State::Product(pool) => pool.distribution_without(factor, weight),
             State::Sums(sums) => {
-                add_shares(self.method, sums, phi, -1.0);
-                let rest = sums.iter().map(ExactSum::to_f64).collect();
-                add_shares(self.method, sums, phi, 1.0);
-                self.normalized(rest)
+                let mut rest = sums.clone();
+                add_shares(self.method, &mut rest, phi, -1.0);
+                self.normalized(rest.iter().map(BandedSum::to_f64).collect())
             }
             State::TopTwo(best) => {
                 let rest = best.iter().zip(phi);
                 let rest = rest.map(|(two, &p)| if p == two[0] { two[1] } else { two[0] });
-                let rest = rest.collect();
-                self.normalized(rest)
+                self.normalized(rest.collect())
             }
         }
     }
@@ -206,7 +198,7 @@ impl Accumulator {
 }
 
 /// Adds (`sign = 1`) or takes out (`−1`) what one item contributes to the sums.
-fn add_shares(method: Method, sums: &mut [ExactSum], phi: &[f64], sign: f64) {
+fn add_shares(method: Method, sums: &mut [BandedSum], phi: &[f64], sign: f64) {
     if method == Method::Uniform {
         for (sum, &p) in sums.iter_mut().zip(phi) {
             sum.add(sign * p);
@@ -261,14 +253,14 @@ mod tests {
     #[test]
     fn maxima_are_taken_class_by_class() {
         let factors = [d(&[0.5, 0.25, 0.25]), d(&[0.125, 0.75, 0.125])];
-        let mut all = of(Method::Max, &factors);
+        let all = of(Method::Max, &factors);
         // Largest entries 1/2, 3/4, 1/4 out of 3/2.
         let want = [0.5 / 1.5, 0.75 / 1.5, 0.25 / 1.5];
         assert_eq!(all.distribution().unwrap().unwrap().probabilities(), want);
         let rest = all.without(&factors[1], 1.0).unwrap().unwrap();
         assert_eq!(rest, factors[0]);
         // Equal maxima: leaving one of them out leaves the other.
-        let mut twice = of(Method::Max, &[factors[0].clone(), factors[0].clone()]);
+        let twice = of(Method::Max, &[factors[0].clone(), factors[0].clone()]);
         assert_eq!(
             twice.without(&factors[0], 1.0).unwrap().unwrap(),
             factors[0]

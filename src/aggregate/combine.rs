@@ -88,21 +88,16 @@ pub fn leave_one_out(
 ) -> Result<LeaveOneOut, AggregateError> {
     let accumulated = accumulate(method, factors, weights, prior)?;
     let all = finish(&accumulated, factors, weights, prior)?;
-    let one = |accumulator: &mut Accumulator, i: usize| -> Result<Option<f64>, AggregateError> {
-        let rest = accumulator.without(&factors[i], weights[i])?;
+    let one = |i: usize| -> Result<Option<f64>, AggregateError> {
+        let rest = accumulated.without(&factors[i], weights[i])?;
         Ok(rest.and_then(|rest| l1_distance(&all, &rest)))
     };
+    let items = 0..factors.len();
     let influence = if factors.len() <= FLAT_LIMIT {
-        let mut accumulated = accumulated;
-        (0..factors.len())
-            .map(|i| one(&mut accumulated, i))
-            .collect::<Result<_, _>>()?
+        items.map(one).collect::<Result<_, _>>()?
     } else {
-        (0..factors.len())
-            .into_par_iter()
-            .with_min_len(FLAT_LIMIT)
-            .map_init(|| accumulated.clone(), one)
-            .collect::<Result<_, _>>()?
+        let items = items.into_par_iter().with_min_len(FLAT_LIMIT);
+        items.map(one).collect::<Result<_, _>>()?
     };
     Ok(LeaveOneOut { all, influence })
 }
@@ -301,7 +296,7 @@ mod tests {
         let prior = d(&[0.2, 0.5, 0.3]);
         for method in Method::ALL {
             let empty = Accumulator::new(method, 3, Some(&prior)).unwrap();
-            let mut flat = sequential(empty, &factors, &weights).unwrap();
+            let flat = sequential(empty, &factors, &weights).unwrap();
             let want = flat.distribution().unwrap().unwrap();
             for threads in [1, 2, 5] {
                 let pool = rayon::ThreadPoolBuilder::new()

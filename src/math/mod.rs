@@ -4,6 +4,7 @@
 //! input bits, no result depends on the order of the terms of a sum, and no result depends on the
 //! machine (elementary functions come from the pure-Rust `libm` crate, never from the system).
 
+mod banded_sum;
 pub mod dense;
 mod double;
 mod elementary;
@@ -13,6 +14,7 @@ mod interval;
 mod log_sum_exp;
 mod scalar;
 
+pub use banded_sum::BandedSum;
 pub use double::DoubleDouble;
 pub use elementary::{exp, exp32, ln, ln32};
 pub use enclosure::Enclosure;

@@ -2,9 +2,9 @@
 
 use super::Distribution;
 use super::distribution::trusted;
-use super::normalize::{SimplexError, softmax};
+use super::normalize::softmax;
 use super::pool::{Contradiction, PoolError, check_shapes};
-use crate::math::{ExactSum, ln};
+use crate::math::{BandedSum, ln};
 
 /// The running log-scores `Σ wᵢ ln Φᵢ(y)` of a product of factors, kept exactly.
 ///
@@ -29,7 +29,7 @@ pub struct LogPool {
 
 #[derive(Clone, Debug)]
 struct ClassScore {
-    sum: ExactSum,
+    sum: BandedSum,
     /// `Σ wᵢ|ln Φᵢ(y)|`, which scales the rounding error. An estimate, not exact.
     magnitude: f64,
     /// `ln π(y)`, or zero without a prior. Not part of `sum`, so that merging counts it once.
@@ -56,6 +56,16 @@ impl ClassScore {
         }
     }
 
+    /// The log-score, where it is within the range of a double.
+    fn in_range(&self) -> Result<f64, PoolError> {
+        let score = self.score();
+        if score.is_finite() || self.impossible() {
+            Ok(score)
+        } else {
+            Err(PoolError::Overflow)
+        }
+    }
+
     /// Adds `sign · w · (ln p − ln π)`; a term and its opposite cancel exactly.
     fn add_term(&mut self, sign: f64, weight: f64, p: f64) {
         let term = weight * ln(p);
@@ -73,7 +83,7 @@ impl LogPool {
     /// An empty product over `classes` classes: every log-score zero.
     pub fn new(classes: usize) -> Self {
         let empty = ClassScore {
-            sum: ExactSum::new(),
+            sum: BandedSum::new(),
             magnitude: 0.0,
             log_prior: 0.0,
             excluded_by: 0,
@@ -124,32 +134,34 @@ impl LogPool {
         Ok(())
     }
 
-    /// Takes out a factor that was added before with the same weight, and leaves exactly the
-    /// pool of the others: leave-one-out in `O(classes)`, to the bit what adding only the others
-    /// gives. (The bound of [`LogPool::relative_error`] does not shrink.)
+    /// [`LogPool::distribution`] of the pool without a factor that was added before with the same
+    /// weight: leave-one-out in `O(classes)`, to the bit what adding only the others gives.
     ///
     /// # Errors
-    /// Those of [`LogPool::add`], and [`PoolError::NoFactors`] where the factor cannot have been
-    /// added; the pool is then unchanged.
-    pub fn remove(&mut self, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
+    /// Those of [`LogPool::add`] and [`LogPool::distribution`], and [`PoolError::NoFactors`] where
+    /// the factor cannot have been added.
+    pub fn distribution_without(
+        &self,
+        factor: &Distribution,
+        weight: f64,
+    ) -> Result<Option<Distribution>, PoolError> {
         self.check(factor, weight)?;
+        let count = self.count.checked_sub(1).ok_or(PoolError::NoFactors)?;
         let phi = factor.probabilities();
-        let unknown = |(class, &p): (&ClassScore, &f64)| p == 0.0 && class.excluded_by == 0;
-        if self.count == 0 || weight > 0.0 && self.classes.iter().zip(phi).any(unknown) {
-            return Err(PoolError::NoFactors);
-        }
-        self.count -= 1;
-        if weight == 0.0 {
-            return Ok(());
-        }
-        for (class, &p) in self.classes.iter_mut().zip(phi) {
-            if p > 0.0 {
+        let mut scores = Vec::with_capacity(phi.len());
+        for (class, &p) in self.classes.iter().zip(phi) {
+            let mut class = class.clone();
+            if weight > 0.0 && p > 0.0 {
                 class.add_term(-1.0, weight, p);
-            } else {
-                class.excluded_by -= 1;
+            } else if weight > 0.0 {
+                class.excluded_by = class
+                    .excluded_by
+                    .checked_sub(1)
+                    .ok_or(PoolError::NoFactors)?;
             }
+            scores.push(class.in_range()?);
         }
-        Ok(())
+        self.normalized(scores, count)
     }
 
     fn check(&self, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
@@ -210,22 +222,22 @@ impl LogPool {
     /// # Errors
     /// [`PoolError::NoFactors`] for an empty pool without a prior, [`PoolError::Overflow`].
     pub fn distribution(&self) -> Result<Option<Distribution>, PoolError> {
-        if self.classes.is_empty() || (self.count == 0 && !self.with_prior) {
+        let scores: Result<Vec<f64>, _> = self.classes.iter().map(ClassScore::in_range).collect();
+        self.normalized(scores?, self.count)
+    }
+
+    fn normalized(
+        &self,
+        mut scores: Vec<f64>,
+        count: usize,
+    ) -> Result<Option<Distribution>, PoolError> {
+        if scores.is_empty() || (count == 0 && !self.with_prior) {
             return Err(PoolError::NoFactors);
-        }
-        if self.classes.iter().all(ClassScore::impossible) {
-            return Ok(None);
-        }
-        let mut scores = self.scores();
-        let overflown =
-            |(class, score): (&ClassScore, &f64)| !class.impossible() && !score.is_finite();
-        if self.classes.iter().zip(&scores).any(overflown) {
-            return Err(PoolError::Overflow);
         }
         match softmax(&mut scores) {
             Ok(()) => Ok(Some(trusted(scores))),
-            Err(SimplexError::NoMass) => Ok(None),
-            Err(_) => Err(PoolError::Overflow),
+            // Not one class is possible; nothing else is left that could be wrong.
+            Err(_) => Ok(None),
         }
     }
 
