@@ -77,17 +77,40 @@ impl Accumulator {
     /// [`PoolError::ClassCount`] and [`PoolError::Weight`], with the number of factors added so
     /// far as the index; nothing changes then.
     pub fn add(&mut self, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
-        let phi = self.checked(factor, weight)?;
+        self.add_all(std::slice::from_ref(factor), &[weight])
+    }
+
+    /// Takes several factors, faster than one by one.
+    ///
+    /// # Errors
+    /// As [`Accumulator::add`], for the first factor that does not fit, and
+    /// [`PoolError::WeightCount`].
+    pub fn add_all(&mut self, factors: &[Distribution], weights: &[f64]) -> Result<(), PoolError> {
+        if factors.len() != weights.len() {
+            return Err(PoolError::WeightCount {
+                factors: factors.len(),
+                weights: weights.len(),
+            });
+        }
+        for (i, (factor, &weight)) in factors.iter().zip(weights).enumerate() {
+            self.check(self.count + i, factor, weight)?;
+        }
         match &mut self.state {
-            State::Product(pool) => pool.add(factor, weight)?,
-            State::Sums(sums) => add_shares(self.method, sums, phi, 1.0),
+            State::Product(pool) => pool.add_all(factors, weights)?,
+            State::Sums(sums) => {
+                for factor in factors {
+                    add_shares(self.method, sums, factor.probabilities(), 1.0);
+                }
+            }
             State::TopTwo(best) => {
-                for (two, &p) in best.iter_mut().zip(phi) {
-                    insert(two, p);
+                for factor in factors {
+                    for (two, &p) in best.iter_mut().zip(factor.probabilities()) {
+                        insert(two, p);
+                    }
                 }
             }
         }
-        self.count += 1;
+        self.count += factors.len();
         Ok(())
     }
 
@@ -153,7 +176,8 @@ impl Accumulator {
         factor: &Distribution,
         weight: f64,
     ) -> Result<Option<Distribution>, PoolError> {
-        let phi = self.checked(factor, weight)?;
+        self.check(self.count, factor, weight)?;
+        let phi = factor.probabilities();
         if self.count <= 1 && self.method != Method::PriorCorrected {
             return Ok(None);
         }
@@ -179,21 +203,21 @@ impl Accumulator {
             .map_err(|_| PoolError::NoFactors)
     }
 
-    fn checked<'a>(&self, factor: &'a Distribution, weight: f64) -> Result<&'a [f64], PoolError> {
+    fn check(&self, index: usize, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
         if factor.classes() != self.classes {
             return Err(PoolError::ClassCount {
-                index: self.count,
+                index,
                 expected: self.classes,
                 found: factor.classes(),
             });
         }
         if !(weight >= 0.0 && weight.is_finite()) {
             return Err(PoolError::Weight {
-                index: self.count,
+                index,
                 value: weight,
             });
         }
-        Ok(factor.probabilities())
+        Ok(())
     }
 }
 

@@ -148,9 +148,7 @@ fn sequential(
     factors: &[Distribution],
     weights: &[f64],
 ) -> Result<Accumulator, PoolError> {
-    for (factor, &weight) in factors.iter().zip(weights) {
-        accumulator.add(factor, weight)?;
-    }
+    accumulator.add_all(factors, weights)?;
     Ok(accumulator)
 }
 

@@ -14,6 +14,9 @@ const UNIT: f64 = f64::from_bits((1023 - 82) << 52);
 /// A term is below 2⁹⁶ units, so 2³⁰ of them stay below 2¹²⁶.
 const ADDS_BETWEEN_SPILLS: u32 = 1 << 30;
 
+/// Few enough for the counter, many enough for the loop.
+const BLOCK: usize = 1 << 12;
+
 /// The exact sum of any number of doubles: the same numbers as [`ExactSum`], in less time and, as
 /// long as all terms lie in `[2⁻³⁰, 2¹⁴)` or are zero, in less space.
 #[derive(Clone, Debug, Default)]
@@ -36,20 +39,33 @@ impl BandedSum {
     }
 
     /// Adds one term. Any bits are allowed.
-    #[inline]
     pub fn add(&mut self, x: f64) {
-        let bits = x.to_bits();
-        let exponent = (bits >> 52) as u32 & 0x7ff;
-        if !BAND.contains(&exponent) {
-            return self.add_outside(x);
-        }
-        let mantissa = i128::from(bits & ((1 << 52) - 1) | 1 << 52) << (exponent - BAND.start);
-        // All ones for negative numbers: −m is the complement of m, plus one.
-        let sign = i128::from((bits as i64) >> 63);
-        self.band += (mantissa ^ sign) - sign;
-        self.adds += 1;
-        if self.adds == ADDS_BETWEEN_SPILLS {
-            self.spill();
+        self.add_all(&[x]);
+    }
+
+    /// Adds several terms, faster than one by one: the integer stays in registers.
+    pub fn add_all(&mut self, terms: &[f64]) {
+        for block in terms.chunks(BLOCK) {
+            let adds = block.len() as u32;
+            if self.adds + adds >= ADDS_BETWEEN_SPILLS {
+                self.spill();
+            }
+            self.adds += adds;
+            let mut band = self.band;
+            for &x in block {
+                let bits = x.to_bits();
+                let exponent = (bits >> 52) as u32 & 0x7ff;
+                if !BAND.contains(&exponent) {
+                    self.add_outside(x);
+                    continue;
+                }
+                let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
+                let units = i128::from(mantissa) << (exponent - BAND.start);
+                // All ones for negative numbers: −m is the complement of m, plus one.
+                let sign = i128::from((bits as i64) >> 63);
+                band += (units ^ sign) - sign;
+            }
+            self.band = band;
         }
     }
 
@@ -114,9 +130,7 @@ mod tests {
     fn both(terms: &[f64]) -> (f64, f64) {
         let exact: ExactSum = terms.iter().copied().collect();
         let mut banded = BandedSum::new();
-        for &x in terms {
-            banded.add(x);
-        }
+        banded.add_all(terms);
         (banded.to_f64(), exact.to_f64())
     }
 
@@ -168,19 +182,19 @@ mod tests {
         let largest = f64::from_bits(2f64.powi(14).to_bits() - 1);
         let mut sum = BandedSum::new();
         sum.add(largest);
-        let room = i128::MAX / sum.band;
+        let room_for_one = sum.band;
+        let room = i128::MAX / room_for_one;
         assert!(room >= 2 * i128::from(ADDS_BETWEEN_SPILLS), "{room}");
         // And a full one is emptied in time.
         sum.adds = ADDS_BETWEEN_SPILLS - 1;
         sum.add(largest);
-        assert_eq!((sum.band, sum.adds), (0, 0));
+        assert_eq!((sum.band, sum.adds), (room_for_one, 1));
         assert_eq!(sum.to_f64(), 2.0 * largest);
         let mut other = BandedSum::new();
         other.add(largest);
         other.adds = ADDS_BETWEEN_SPILLS - 1;
-        sum.add(largest);
         sum.merge(&other);
         assert_eq!(sum.adds, other.adds);
-        assert_eq!(sum.to_f64(), 4.0 * largest);
+        assert_eq!(sum.to_f64(), 3.0 * largest);
     }
 }
