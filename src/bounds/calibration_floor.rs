@@ -10,7 +10,7 @@
 //! probability 3/4, independently. The factors disagree in three cases of eight, and much remains
 //! unknown, yet two predictors have `ECE = 0` exactly: the constant `(1/2, 1/2)`, and the product of
 //! the factors itself, which here is the posterior because the prior is even. What holds is T4′:
-//! see [`log_loss`](super::log_loss) and [`fano_floor`](super::fano_floor).
+//! see [`log_loss`](super::log_loss()) and [`fano_floor`](super::fano_floor).
 
 use num_rational::BigRational;
 use num_traits::Zero;

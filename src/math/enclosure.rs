@@ -357,6 +357,33 @@ mod tests {
     }
 
     #[test]
+    fn coarse_enclosures_contain_fine_ones() {
+        // With few bits the rounding of every single step shows; the fine value is the oracle.
+        let inside = |fine: &Enclosure, coarse: &Enclosure| {
+            coarse.low <= fine.low && fine.high <= coarse.high
+        };
+        for n in 1..40i64 {
+            for d in [1, 3, 7, 64, 1000] {
+                let x = Enclosure::exact(q(n, d));
+                let (up, down) = (
+                    Enclosure::exact(q(n, 10 * d)),
+                    Enclosure::exact(q(-n, 10 * d)),
+                );
+                let fine = [x.ln(120).unwrap(), up.exp(120), down.exp(120)];
+                for bits in [0, 3, 9] {
+                    let root = x.sqrt(bits).unwrap();
+                    assert!(&root.low * &root.low <= q(n, d));
+                    assert!(&root.high * &root.high >= q(n, d));
+                    let coarse = [x.ln(bits).unwrap(), up.exp(bits), down.exp(bits)];
+                    for (fine, coarse) in fine.iter().zip(&coarse) {
+                        assert!(inside(fine, coarse), "{n}/{d} at {bits} bits");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_close_comparison_needs_enough_bits() {
         // 7/5 < √2 < 17/12: decided at 12 bits, not at 2. An undecided comparison is not a claim.
         let two = Enclosure::exact(q(2, 1));
