@@ -2,16 +2,21 @@
 //!
 //! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
 
+mod claims;
 mod display;
 mod failure;
 mod infer;
 mod output;
+mod verify;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 pub use failure::Failure;
+
+/// Where proofs and properties leave their outcome.
+const RECORDS: &str = "target/lpf";
 
 /// Latent Posterior Factors, and the evidence for what they guarantee.
 #[derive(Debug, Parser)]
@@ -28,13 +33,17 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Claims(claims::Args),
     Infer(infer::Args),
+    Verify(verify::Args),
 }
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Claims(args) => claims::run(&args),
         Command::Infer(args) => infer::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     match outcome {
         Ok(code) => code,

@@ -5,18 +5,26 @@
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
 //! | `chart` | figures as SVG, legible without colour |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
+//! | `ledger`, `whereabouts` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
 
 mod chart;
 mod escape;
 mod junit;
+mod ledger;
 mod page;
 mod table;
+mod whereabouts;
 
 pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
 pub use junit::{JunitCase, junit};
+pub use ledger::{
+    claim_html, claim_json, claim_markdown, claim_text, claims_html, claims_table, counts_table,
+    meaning, sign,
+};
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
 };
+pub use whereabouts::{Whereabouts, whereabouts};

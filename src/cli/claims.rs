@@ -1,0 +1,187 @@
+//! `lpf claims`: what the paper claims, and what became of it.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use serde_json::json;
+
+use super::display::fitted;
+use super::{Failure, output::Output};
+use crate::experiments::{Cell, Table};
+use crate::ledger::claims::{Judged, judge_all};
+use crate::ledger::paper::Paper;
+use crate::ledger::{Records, VerdictKind};
+use crate::report;
+
+/// List the paper's claims with their computed verdicts, or show one step by step.
+#[derive(Debug, Parser)]
+#[command(after_help = "Examples:\n  lpf claims --verdict refuted\n  lpf claims T5\n  \
+                        lpf claims --section 6.5 --format markdown")]
+pub struct Args {
+    /// A claim, such as T5 or T1.constant: statement, hypotheses, verdict, witness step by step,
+    /// what holds instead, and where the evidence is
+    id: Option<String>,
+
+    /// Only claims with this verdict
+    #[arg(long, value_name = "VERDICT")]
+    verdict: Option<String>,
+
+    /// Only claims that stand in this section, table or figure, such as 6.5 or "Table 3"
+    #[arg(long, value_name = "PLACE")]
+    section: Option<String>,
+
+    /// Shape of the output
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+
+    /// Where to write: a file that appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Where the last proofs and properties left their outcome
+    #[arg(long, value_name = "DIR", default_value = super::RECORDS)]
+    records: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON array, for programs
+    Json,
+    /// For a pull request or a wiki
+    Markdown,
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let kind = args.verdict.as_deref().map(parse_kind).transpose()?;
+    let judged = judge_all(&Paper::published(), &Records::read(&args.records));
+    if let Some(id) = &args.id
+        && !judged.iter().any(|entry| entry.claim.id.eq_ignore_ascii_case(id))
+    {
+        return Err(Failure::Usage(unknown(id, &judged)));
+    }
+    let chosen: Vec<&Judged> = judged
+        .iter()
+        .filter(|entry| args.id.as_deref().is_none_or(|id| belongs(entry.claim.id, id)))
+        .filter(|entry| kind.is_none_or(|kind| entry.finding.verdict.kind() == kind))
+        .filter(|entry| args.section.as_deref().is_none_or(|s| stands_in(entry.claim.place, s)))
+        .collect();
+    let mut output = Output::create(args.output.as_deref())?;
+    let width = output.is_terminal().then(terminal_width);
+    let text = match args.format {
+        Format::Json => {
+            let all: Vec<_> = chosen.iter().map(|entry| report::claim_json(entry)).collect();
+            format!("{:#}\n", json!(all))
+        }
+        Format::Markdown if args.id.is_some() => {
+            chosen.iter().map(|entry| report::claim_markdown(entry)).collect()
+        }
+        Format::Markdown => report::table_markdown(&report::claims_table(&chosen)),
+        Format::Text => match args.id.as_deref() {
+            Some(id) => one(id, &chosen, width),
+            None => list(&report::claims_table(&chosen), width),
+        },
+    };
+    output.write(text.as_bytes())?;
+    output.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a claim is the one asked for, or belongs to it (`T5.bounds` to `T5`).
+fn belongs(claim: &str, id: &str) -> bool {
+    let whole = claim.get(..id.len()).is_some_and(|start| start.eq_ignore_ascii_case(id));
+    whole && matches!(claim.as_bytes().get(id.len()), None | Some(b'.'))
+}
+
+/// Whether `part` names one of the places, whole: `6.1` is not in `Section 6.10`.
+fn stands_in(place: &str, part: &str) -> bool {
+    place.match_indices(part).any(|(at, _)| {
+        let before = place[..at].chars().next_back();
+        let after = place[at + part.len()..].chars().next();
+        let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '.');
+        !goes_on(before) && !goes_on(after)
+    })
+}
+
+fn parse_kind(text: &str) -> Result<VerdictKind, Failure> {
+    let kinds = VerdictKind::ALL;
+    kinds
+        .into_iter()
+        .find(|kind| kind.name().eq_ignore_ascii_case(text))
+        .ok_or_else(|| {
+            let names = kinds.map(|kind| kind.name().to_lowercase()).join(", ");
+            Failure::Usage(format!("no verdict is called {text:?}; verdicts are {names}"))
+        })
+}
+
+fn unknown(id: &str, judged: &[Judged]) -> String {
+    let root = id.split('.').next().unwrap_or(id);
+    let near: Vec<&str> = judged
+        .iter()
+        .map(|entry| entry.claim.id)
+        .filter(|claim| belongs(claim, root))
+        .collect();
+    let hint = if near.is_empty() {
+        "`lpf claims` lists all".to_owned()
+    } else {
+        format!("there are {}", near.join(", "))
+    };
+    format!("no claim is called {id:?}; {hint}")
+}
+
+/// The claim itself in full, then one line for each that belongs to it.
+fn one(id: &str, chosen: &[&Judged], width: Option<usize>) -> String {
+    let (itself, others): (Vec<&Judged>, Vec<&Judged>) = chosen
+        .iter()
+        .partition(|entry| entry.claim.id.eq_ignore_ascii_case(id));
+    let mut out: String = itself.iter().map(|entry| report::claim_text(entry)).collect();
+    if !others.is_empty() {
+        let mut table = report::claims_table(&others);
+        table.title = format!("\nOther claims that belong to {id}");
+        out.push_str(&list(&table, width));
+    }
+    out
+}
+
+/// The table, its last column cut so that a line fits the terminal.
+fn list(table: &Table, width: Option<usize>) -> String {
+    let mut table = table.clone();
+    if let Some(width) = width {
+        // Two spaces before and between three columns, and the widths of the first two.
+        let used = table.rows.iter().map(|row| {
+            let cells = row.iter().take(2);
+            cells.map(|cell| cell.shown().chars().count()).sum::<usize>()
+        });
+        let room = width.saturating_sub(used.max().unwrap_or(0) + 8).max(20);
+        for row in &mut table.rows {
+            if let Some(Cell::Text(text)) = row.last_mut()
+                && text.chars().count() > room
+            {
+                *text = fitted(text, room, true);
+            }
+        }
+    }
+    report::table_text(&table)
+}
+
+/// Columns of the terminal; 100 where it does not say.
+fn terminal_width() -> usize {
+    let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size);
+    size.flatten().map_or(100, |(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_sections_match_whole() {
+        assert!(belongs("T5.bounds", "t5") && belongs("T5", "T5"));
+        assert!(!belongs("T5.bounds", "T5.b") && !belongs("T1", "T11"));
+        assert!(stands_in("Sections 3.1, 6.1", "6.1"));
+        assert!(!stands_in("Section 6.10", "6.1") && !stands_in("Section 16.1", "6.1"));
+    }
+}

@@ -1,0 +1,249 @@
+//! The ledger as text, Markdown, HTML and JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::whereabouts::{Whereabouts, whereabouts};
+use super::{escape_html, escape_markdown, escape_terminal};
+use crate::experiments::{Cell, Table};
+use crate::ledger::claims::{Judged, counts};
+use crate::ledger::{Finding, VerdictKind};
+
+/// A sign beside each verdict's word, so that a column can be skimmed without colour.
+pub fn sign(kind: VerdictKind) -> &'static str {
+    match kind {
+        VerdictKind::Proved => "●",
+        VerdictKind::Supported => "◐",
+        VerdictKind::Reproduced => "=",
+        VerdictKind::Vacuous => "○",
+        VerdictKind::Inconsistent => "≠",
+        VerdictKind::Refuted => "✗",
+        VerdictKind::NotReproducible => "?",
+    }
+}
+
+/// What a kind of verdict means, in one line.
+pub fn meaning(kind: VerdictKind) -> &'static str {
+    match kind {
+        VerdictKind::Proved => "decided for every member of a stated domain",
+        VerdictKind::Supported => "a statistical test with a stated error rate found nothing against it",
+        VerdictKind::Reproduced => "recomputed, equal within the printed rounding",
+        VerdictKind::Vacuous => "true, but it says nothing",
+        VerdictKind::Inconsistent => "recomputed, differs; both values are shown",
+        VerdictKind::Refuted => "a counterexample meets every hypothesis; it can be redone by hand",
+        VerdictKind::NotReproducible => "what it would take to check it is not printed",
+    }
+}
+
+/// How many claims have each verdict, with what the verdict means.
+pub fn counts_table(judged: &[Judged]) -> Table {
+    let rows = counts(judged)
+        .into_iter()
+        .map(|(kind, count)| {
+            vec![
+                Cell::text(format!("{} {kind}", sign(kind))),
+                Cell::count(count),
+                Cell::text(meaning(kind)),
+            ]
+        })
+        .collect();
+    Table {
+        id: "verdicts".into(),
+        title: format!("{} claims", judged.len()),
+        columns: ["verdict", "claims", "meaning"].map(str::to_owned).into(),
+        rows,
+    }
+}
+
+/// One line a claim: id, verdict, statement.
+pub fn claims_table(judged: &[&Judged]) -> Table {
+    let rows = judged
+        .iter()
+        .map(|entry| {
+            let kind = entry.finding.verdict.kind();
+            vec![
+                Cell::text(entry.claim.id),
+                Cell::text(format!("{} {kind}", sign(kind))),
+                Cell::text(entry.claim.statement),
+            ]
+        })
+        .collect();
+    Table {
+        id: "claims".into(),
+        title: "Claims".into(),
+        columns: ["id", "verdict", "what is claimed"].map(str::to_owned).into(),
+        rows,
+    }
+}
+
+fn rests_on(entry: &Judged) -> String {
+    let names: Vec<String> = entry.rests_on.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+/// The lines "name: file" of where evidence is.
+fn places(w: &Whereabouts) -> Vec<(String, &'static str)> {
+    let named = |name: &str, files: &'static [&'static str]| {
+        let name = name.to_owned();
+        files.iter().map(move |file| (name.clone(), *file))
+    };
+    named("as the paper states it", w.bound)
+        .chain(w.instead.iter().map(|(name, file)| (format!("what holds instead: {name}"), *file)))
+        .chain(named("proof harnesses", w.proofs))
+        .chain(named("properties", w.properties))
+        .collect()
+}
+
+/// One claim in full, for a terminal.
+pub fn claim_text(entry: &Judged) -> String {
+    let (claim, finding) = (&entry.claim, &entry.finding);
+    let kind = finding.verdict.kind();
+    let mut out = format!("{}  {} {kind}\n{}\n\n", claim.id, sign(kind), claim.place);
+    let mut item = |name: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "{name:12} {}", escape_terminal(text));
+        }
+    };
+    item("claimed", claim.statement);
+    item("provided", claim.hypotheses);
+    item("found", &finding.verdict.to_string());
+    item("rests on", &rests_on(entry));
+    item("what to do", claim.advice);
+    if !finding.evidence.is_empty() {
+        out.push_str("\nstep by step\n");
+        for (i, line) in finding.evidence.iter().enumerate() {
+            let _ = writeln!(out, "  {:2}. {}", i + 1, escape_terminal(line));
+        }
+    }
+    let places = places(&whereabouts(claim.id));
+    if !places.is_empty() {
+        out.push_str("\nin this repository\n");
+        for (name, file) in places {
+            let _ = writeln!(out, "  {file}  ({name})");
+        }
+    }
+    out
+}
+
+/// One claim in full, as Markdown.
+pub fn claim_markdown(entry: &Judged) -> String {
+    let (claim, finding) = (&entry.claim, &entry.finding);
+    let kind = finding.verdict.kind();
+    let mut out = format!(
+        "### {}: {} {kind}\n\n{}\n\n",
+        claim.id,
+        sign(kind),
+        escape_markdown(claim.statement)
+    );
+    let mut item = |name: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "- **{name}**: {}", escape_markdown(text));
+        }
+    };
+    item("where", claim.place);
+    item("provided", claim.hypotheses);
+    item("found", &finding.verdict.to_string());
+    item("rests on", &rests_on(entry));
+    item("what to do", claim.advice);
+    if !finding.evidence.is_empty() {
+        out.push('\n');
+        for (i, line) in finding.evidence.iter().enumerate() {
+            let _ = writeln!(out, "{}. {}", i + 1, escape_markdown(line));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// One claim in full, as an HTML article that `#ID` links to.
+pub fn claim_html(entry: &Judged) -> String {
+    let (claim, finding) = (&entry.claim, &entry.finding);
+    let kind = finding.verdict.kind();
+    let mut out = format!(
+        "<article id=\"{0}\"><h3>{0} <span class=\"verdict\">{1} {kind}</span></h3><p>{2}</p>\
+         <dl class=\"settings\">",
+        escape_html(claim.id),
+        sign(kind),
+        escape_html(claim.statement)
+    );
+    let mut item = |name: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape_html(text));
+        }
+    };
+    item("where", claim.place);
+    item("provided", claim.hypotheses);
+    item("found", &finding.verdict.to_string());
+    item("what to do", claim.advice);
+    if !entry.rests_on.is_empty() {
+        let links: Vec<String> = entry
+            .rests_on
+            .iter()
+            .map(|node| format!("<a href=\"#{node}\">{node}</a>"))
+            .collect();
+        let _ = write!(out, "<dt>rests on</dt><dd>{}, which fell</dd>", links.join(", "));
+    }
+    for (name, file) in places(&whereabouts(claim.id)) {
+        let name = escape_html(&name);
+        let _ = write!(out, "<dt>{name}</dt><dd><code>{file}</code></dd>");
+    }
+    out.push_str("</dl>");
+    if !finding.evidence.is_empty() {
+        out.push_str("<details open><summary>Step by step</summary><ol class=\"steps\">");
+        for line in &finding.evidence {
+            let _ = write!(out, "<li>{}</li>", escape_html(line));
+        }
+        out.push_str("</ol></details>");
+    }
+    out.push_str("</article>\n");
+    out
+}
+
+/// The verdict table of the HTML report, each row linked to its article.
+pub fn claims_html(judged: &[Judged]) -> String {
+    let mut out = String::from(
+        "<div class=\"scroll\"><table><caption>Every claim and its verdict</caption><thead><tr>\
+         <th scope=\"col\">id</th><th scope=\"col\">verdict</th>\
+         <th scope=\"col\">what is claimed</th></tr></thead><tbody>",
+    );
+    for entry in judged {
+        let kind = entry.finding.verdict.kind();
+        let _ = write!(
+            out,
+            "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"verdict\">{1} {kind}</td><td>{2}</td></tr>",
+            escape_html(entry.claim.id),
+            sign(kind),
+            escape_html(entry.claim.statement)
+        );
+    }
+    out.push_str("</tbody></table></div>\n");
+    out
+}
+
+/// One claim as JSON; the shape is that of `report.json`, schema `lpf-report/1`.
+pub fn claim_json(entry: &Judged) -> Value {
+    #[derive(Serialize)]
+    struct Shown<'a> {
+        id: &'a str,
+        place: &'a str,
+        statement: &'a str,
+        hypotheses: &'a str,
+        advice: &'a str,
+        finding: &'a Finding,
+    }
+    let claim = &entry.claim;
+    let shown = Shown {
+        id: claim.id,
+        place: claim.place,
+        statement: claim.statement,
+        hypotheses: claim.hypotheses,
+        advice: claim.advice,
+        finding: &entry.finding,
+    };
+    let rests_on: Vec<String> = entry.rests_on.iter().map(ToString::to_string).collect();
+    let mut value = json!(shown);
+    value["rests_on"] = json!(rests_on);
+    value
+}
