@@ -22,7 +22,12 @@ fn claims_lists_filters_and_explains() {
     let refuted = text(&lpf(&["claims", "--verdict", "refuted"]).stdout);
     assert!(refuted.contains("✗ Refuted") && !refuted.contains("= Reproduced"));
     let one = text(&lpf(&["claims", "t5"]).stdout);
-    for part in ["T5  ✗ Refuted", "step by step", "src/bounds/robustness.rs", "T5.bounds"] {
+    for part in [
+        "T5  ✗ Refuted",
+        "step by step",
+        "src/bounds/robustness.rs",
+        "T5.bounds",
+    ] {
         assert!(one.contains(part), "{part}\n{one}");
     }
     let json: serde_json::Value =
@@ -40,7 +45,11 @@ fn unknown_claims_and_verdicts_are_usage_errors() {
     ] {
         let output = lpf(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).contains(said),
+            "{}",
+            text(&output.stderr)
+        );
     }
 }
 
@@ -99,7 +108,10 @@ fn in_a_browser(page: &Path, folder: &Path) {
             "--enable-logging=stderr",
             "--window-size=1000,1400",
         ])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
         .arg(format!("--screenshot={}", picture.display()))
         .arg(format!("file://{}", page.display()))
         .output()
@@ -113,7 +125,8 @@ fn in_a_browser(page: &Path, folder: &Path) {
 #[test]
 fn a_failed_record_fails_the_gate() {
     let folder = tempfile::tempdir().unwrap();
-    let record = r#"{"commit": "abc", "modified": false, "time": 7, "passed": false, "properties": []}"#;
+    let record =
+        r#"{"commit": "abc", "modified": false, "time": 7, "passed": false, "properties": []}"#;
     std::fs::write(folder.path().join("properties.json"), record).unwrap();
     let out = folder.path().join("report");
     let output = lpf(&[

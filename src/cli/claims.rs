@@ -17,8 +17,10 @@ use crate::report;
 
 /// List the paper's claims with their computed verdicts, or show one step by step.
 #[derive(Debug, Parser)]
-#[command(after_help = "Examples:\n  lpf claims --verdict refuted\n  lpf claims T5\n  \
-                        lpf claims --section 6.5 --format markdown")]
+#[command(
+    after_help = "Examples:\n  lpf claims --verdict refuted\n  lpf claims T5\n  \
+                        lpf claims --section 6.5 --format markdown"
+)]
 pub struct Args {
     /// A claim, such as T5 or T1.constant: statement, hypotheses, verdict, witness step by step,
     /// what holds instead, and where the evidence is
@@ -59,26 +61,40 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let kind = args.verdict.as_deref().map(parse_kind).transpose()?;
     let judged = judge_all(&Paper::published(), &Records::read(&args.records));
     if let Some(id) = &args.id
-        && !judged.iter().any(|entry| entry.claim.id.eq_ignore_ascii_case(id))
+        && !judged
+            .iter()
+            .any(|entry| entry.claim.id.eq_ignore_ascii_case(id))
     {
         return Err(Failure::Usage(unknown(id, &judged)));
     }
     let chosen: Vec<&Judged> = judged
         .iter()
-        .filter(|entry| args.id.as_deref().is_none_or(|id| belongs(entry.claim.id, id)))
+        .filter(|entry| {
+            args.id
+                .as_deref()
+                .is_none_or(|id| belongs(entry.claim.id, id))
+        })
         .filter(|entry| kind.is_none_or(|kind| entry.finding.verdict.kind() == kind))
-        .filter(|entry| args.section.as_deref().is_none_or(|s| stands_in(entry.claim.place, s)))
+        .filter(|entry| {
+            args.section
+                .as_deref()
+                .is_none_or(|s| stands_in(entry.claim.place, s))
+        })
         .collect();
     let mut output = Output::create(args.output.as_deref())?;
     let width = output.is_terminal().then(terminal_width);
     let text = match args.format {
         Format::Json => {
-            let all: Vec<_> = chosen.iter().map(|entry| report::claim_json(entry)).collect();
+            let all: Vec<_> = chosen
+                .iter()
+                .map(|entry| report::claim_json(entry))
+                .collect();
             format!("{:#}\n", json!(all))
         }
-        Format::Markdown if args.id.is_some() => {
-            chosen.iter().map(|entry| report::claim_markdown(entry)).collect()
-        }
+        Format::Markdown if args.id.is_some() => chosen
+            .iter()
+            .map(|entry| report::claim_markdown(entry))
+            .collect(),
         Format::Markdown => report::table_markdown(&report::claims_table(&chosen)),
         Format::Text => match args.id.as_deref() {
             Some(id) => one(id, &chosen, width),
@@ -92,7 +108,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Whether a claim is the one asked for, or belongs to it (`T5.bounds` to `T5`).
 fn belongs(claim: &str, id: &str) -> bool {
-    let whole = claim.get(..id.len()).is_some_and(|start| start.eq_ignore_ascii_case(id));
+    let whole = claim
+        .get(..id.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(id));
     whole && matches!(claim.as_bytes().get(id.len()), None | Some(b'.'))
 }
 
@@ -113,7 +131,9 @@ fn parse_kind(text: &str) -> Result<VerdictKind, Failure> {
         .find(|kind| kind.name().eq_ignore_ascii_case(text))
         .ok_or_else(|| {
             let names = kinds.map(|kind| kind.name().to_lowercase()).join(", ");
-            Failure::Usage(format!("no verdict is called {text:?}; verdicts are {names}"))
+            Failure::Usage(format!(
+                "no verdict is called {text:?}; verdicts are {names}"
+            ))
         })
 }
 
@@ -137,7 +157,10 @@ fn one(id: &str, chosen: &[&Judged], width: Option<usize>) -> String {
     let (itself, others): (Vec<&Judged>, Vec<&Judged>) = chosen
         .iter()
         .partition(|entry| entry.claim.id.eq_ignore_ascii_case(id));
-    let mut out: String = itself.iter().map(|entry| report::claim_text(entry)).collect();
+    let mut out: String = itself
+        .iter()
+        .map(|entry| report::claim_text(entry))
+        .collect();
     if !others.is_empty() {
         let mut table = report::claims_table(&others);
         table.title = format!("\nOther claims that belong to {id}");
@@ -153,7 +176,9 @@ fn list(table: &Table, width: Option<usize>) -> String {
         // Two spaces before and between three columns, and the widths of the first two.
         let used = table.rows.iter().map(|row| {
             let cells = row.iter().take(2);
-            cells.map(|cell| cell.shown().chars().count()).sum::<usize>()
+            cells
+                .map(|cell| cell.shown().chars().count())
+                .sum::<usize>()
         });
         let room = width.saturating_sub(used.max().unwrap_or(0) + 8).max(20);
         for row in &mut table.rows {
@@ -169,8 +194,11 @@ fn list(table: &Table, width: Option<usize>) -> String {
 
 /// Columns of the terminal; 100 where it does not say.
 fn terminal_width() -> usize {
-    let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size);
-    size.flatten().map_or(100, |(width, _)| usize::from(width.0))
+    let size = std::io::stdout()
+        .is_terminal()
+        .then(terminal_size::terminal_size);
+    size.flatten()
+        .map_or(100, |(width, _)| usize::from(width.0))
 }
 
 #[cfg(test)]

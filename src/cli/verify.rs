@@ -42,7 +42,12 @@ struct Change {
 impl Change {
     fn text(&self) -> String {
         let word = |kind: &Option<String>| kind.clone().unwrap_or_else(|| "absent".to_owned());
-        format!("{}: pinned {}, now {}", self.id, word(&self.pinned), word(&self.now))
+        format!(
+            "{}: pinned {}, now {}",
+            self.id,
+            word(&self.pinned),
+            word(&self.now)
+        )
     }
 }
 
@@ -158,7 +163,10 @@ fn age(seconds: u64) -> String {
 
 /// The commit that is checked out here, where git knows one.
 fn head() -> Option<String> {
-    let output = Command::new("git").args(["rev-parse", "HEAD"]).output().ok()?;
+    let output = Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }
@@ -232,7 +240,11 @@ fn html(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> Strin
 fn markdown(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> String {
     let mut out = format!("# {TITLE}\n\n");
     for change in changes {
-        let _ = writeln!(out, "**Verdict changed**: {}\n", report::escape_markdown(&change.text()));
+        let _ = writeln!(
+            out,
+            "**Verdict changed**: {}\n",
+            report::escape_markdown(&change.text())
+        );
     }
     out.push_str(&report::table_markdown(&report::counts_table(judged)));
     out.push('\n');
@@ -243,7 +255,11 @@ fn markdown(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> S
         let _ = writeln!(out, "- {name}: {}", report::escape_markdown(&value));
     }
     let chosen: Vec<&Judged> = judged.iter().collect();
-    let _ = write!(out, "\n{}\n", report::table_markdown(&report::claims_table(&chosen)));
+    let _ = write!(
+        out,
+        "\n{}\n",
+        report::table_markdown(&report::claims_table(&chosen))
+    );
     for entry in judged {
         out.push_str(&report::claim_markdown(entry));
     }
@@ -257,7 +273,10 @@ fn machine(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> St
         .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
         .collect();
     let named = |pairs: Vec<(&str, String)>| -> serde_json::Map<_, _> {
-        pairs.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
+        pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .collect()
     };
     let value = json!({
         "schema": "lpf-report/1",
@@ -278,17 +297,25 @@ fn junit(judged: &[Judged], changes: &[Change]) -> String {
             JunitCase {
                 name: format!("{id} {}", entry.finding.verdict.kind()),
                 seconds: None,
-                failure: changes.iter().find(|change| change.id == id).map(Change::text),
+                failure: changes
+                    .iter()
+                    .find(|change| change.id == id)
+                    .map(Change::text),
                 skipped: None,
             }
         })
         .collect();
-    cases.extend(changes.iter().filter(|change| change.now.is_none()).map(|change| JunitCase {
-        name: change.id.clone(),
-        seconds: None,
-        failure: Some(change.text()),
-        skipped: None,
-    }));
+    cases.extend(
+        changes
+            .iter()
+            .filter(|change| change.now.is_none())
+            .map(|change| JunitCase {
+                name: change.id.clone(),
+                seconds: None,
+                failure: Some(change.text()),
+                skipped: None,
+            }),
+    );
     report::junit("lpf verify", &cases)
 }
 

@@ -15,5 +15,5 @@ mod records;
 mod verdict;
 
 pub use expr::{Expr, LedgerError, Reading, decimal, enclose, meet, shown};
-pub use records::Records;
+pub use records::{Records, Row, Run};
 pub use verdict::{Engine, Finding, Verdict, VerdictKind};

@@ -28,7 +28,9 @@ pub fn sign(kind: VerdictKind) -> &'static str {
 pub fn meaning(kind: VerdictKind) -> &'static str {
     match kind {
         VerdictKind::Proved => "decided for every member of a stated domain",
-        VerdictKind::Supported => "a statistical test with a stated error rate found nothing against it",
+        VerdictKind::Supported => {
+            "a statistical test with a stated error rate found nothing against it"
+        }
         VerdictKind::Reproduced => "recomputed, equal within the printed rounding",
         VerdictKind::Vacuous => "true, but it says nothing",
         VerdictKind::Inconsistent => "recomputed, differs; both values are shown",
@@ -73,7 +75,9 @@ pub fn claims_table(judged: &[&Judged]) -> Table {
     Table {
         id: "claims".into(),
         title: "Claims".into(),
-        columns: ["id", "verdict", "what is claimed"].map(str::to_owned).into(),
+        columns: ["id", "verdict", "what is claimed"]
+            .map(str::to_owned)
+            .into(),
         rows,
     }
 }
@@ -90,7 +94,11 @@ fn places(w: &Whereabouts) -> Vec<(String, &'static str)> {
         files.iter().map(move |file| (name.clone(), *file))
     };
     named("as the paper states it", w.bound)
-        .chain(w.instead.iter().map(|(name, file)| (format!("what holds instead: {name}"), *file)))
+        .chain(
+            w.instead
+                .iter()
+                .map(|(name, file)| (format!("what holds instead: {name}"), *file)),
+        )
         .chain(named("proof harnesses", w.proofs))
         .chain(named("properties", w.properties))
         .collect()
@@ -183,7 +191,11 @@ pub fn claim_html(entry: &Judged) -> String {
             .iter()
             .map(|node| format!("<a href=\"#{node}\">{node}</a>"))
             .collect();
-        let _ = write!(out, "<dt>rests on</dt><dd>{}, which fell</dd>", links.join(", "));
+        let _ = write!(
+            out,
+            "<dt>rests on</dt><dd>{}, which fell</dd>",
+            links.join(", ")
+        );
     }
     for (name, file) in places(&whereabouts(claim.id)) {
         let name = escape_html(&name);

@@ -112,10 +112,7 @@ pub fn whereabouts(id: &str) -> Whereabouts {
         },
         "L5" => Whereabouts {
             bound: &["src/bounds/calibration_floor.rs"],
-            instead: &[(
-                "T4′, the floor of the log loss",
-                "src/bounds/log_loss.rs",
-            )],
+            instead: &[("T4′, the floor of the log loss", "src/bounds/log_loss.rs")],
             properties: &["properties/lemma_5.rs"],
             ..NOTHING
         },
@@ -153,7 +150,13 @@ mod tests {
         for root in roots {
             let w = whereabouts(&root);
             let instead = w.instead.iter().map(|(_, file)| file);
-            for file in w.bound.iter().chain(instead).chain(w.proofs).chain(w.properties) {
+            for file in w
+                .bound
+                .iter()
+                .chain(instead)
+                .chain(w.proofs)
+                .chain(w.properties)
+            {
                 assert!(top.join(file).is_file(), "{root}: {file}");
                 files += 1;
             }
