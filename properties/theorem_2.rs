@@ -90,9 +90,9 @@ fn hoeffding(draws: Draws) -> Outcome {
     }
     let steep = &all[1];
     let bound = monte_carlo_error(16, 2, 0.05).unwrap();
-    let half = beyond(&errors(&draws, steep, 16, right), bound / 2.0, 0.05, LEVEL);
+    let half = beyond(&errors(&draws, steep, 16, right), bound / 3.0, 0.05, LEVEL);
     let repeated = errors(&draws, steep, 16, |k, _, s| right(k, 1, s));
-    Outcome::new(Check::all(parts), "half the bound", half)
+    Outcome::new(Check::all(parts), "a third of the bound", half)
         .and("one sample repeated", beyond(&repeated, bound, 0.05, LEVEL))
 }
 
@@ -160,8 +160,8 @@ fn bernstein(draws: Draws) -> Outcome {
         }
     }
     let steep = errors_and_variances(&draws, &all[1], 64);
-    let twin = beyond_own(&steep, 64, 0.05, 0.25, LEVEL);
-    Outcome::new(Check::all(parts), "a quarter of the bound", twin)
+    let twin = beyond_own(&steep, 64, 0.05, 0.2, LEVEL);
+    Outcome::new(Check::all(parts), "a fifth of the bound", twin)
 }
 
 const RATE_TRIALS: u64 = 20_000;

@@ -59,11 +59,11 @@ fn test_set_bound(draws: Draws) -> Outcome {
     )
 }
 
-const HYPOTHESES: usize = 256;
+const HYPOTHESES: usize = 1024;
 const SAMPLE: u64 = 64;
-const BAYES_TRIALS: u64 = 4000;
+const BAYES_TRIALS: u64 = 2000;
 
-/// Labels are fair coins, so every hypothesis has true loss 1/2, and 256 of them that guess
+/// Labels are fair coins, so every hypothesis has true loss 1/2, and 1024 of them that guess
 /// independently make a lucky one likely. The Gibbs posterior leans on the lucky ones by `lean`.
 /// Returns how often the bound, with `share` of the divergence counted, is below 1/2.
 fn violations(draws: &Draws, lean: f64, share: f64) -> u64 {

@@ -146,7 +146,7 @@ fn identity_exact(draws: Draws) -> Outcome {
     Outcome::new(
         draws.for_all("rows", 50, &strategy, |r| claim(&r, false)),
         "epistemic variance with 1/(M − 1)",
-        draws.control("rows", 60, &strategy, |r| claim(&r, true)),
+        draws.control("rows", 20, &strategy, |r| claim(&r, true)),
     )
 }
 
@@ -189,18 +189,18 @@ fn identity_doubles(draws: Draws) -> Outcome {
     Outcome::new(
         draws.for_all("rows", 30, &strategy, |r| claim(&r, |p, _| p)),
         "epistemic variance with 1/(M − 1)",
-        draws.control("rows", 60, &strategy, |r| claim(&r, unbiased)),
+        draws.control("rows", 20, &strategy, |r| claim(&r, unbiased)),
     )
     .and(
         "σ for σ²",
-        draws.control("rows", 60, &strategy, |r| claim(&r, deviation)),
+        draws.control("rows", 20, &strategy, |r| claim(&r, deviation)),
     )
 }
 
 /// Two Gaussians far apart in one dimension, and a logistic decoder.
-const ALPHA: [f64; 2] = [0.75, 0.25];
-const MEANS: [f64; 2] = [1.0, -2.0];
-const SIGMAS: [f64; 2] = [0.5, 1.5];
+const ALPHA: [f64; 2] = [0.5, 0.5];
+const MEANS: [f64; 2] = [3.0, -1.0];
+const SIGMAS: [f64; 2] = [0.25, 2.0];
 const SLOPE: f32 = 1.25;
 const TRIALS: u64 = 40_000;
 const SAMPLES: usize = 4;

@@ -1,7 +1,7 @@
 //! Where a property's randomness comes from: streams and generated cases, all from one seed.
 
 use lpf::latent::random::{Stream, key, text_key};
-use proptest::strategy::Strategy;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{
     Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
 };
@@ -39,36 +39,8 @@ impl Draws {
             failure_persistence: Some(Box::new(file)),
             ..Config::with_cases(cases)
         };
-        self.run(part, config, strategy, claim)
-    }
-
-    /// The same cases for a claim that is known to be wrong: the first exception is enough.
-    pub fn control<S: Strategy>(
-        &self,
-        part: &str,
-        cases: u32,
-        strategy: &S,
-        claim: impl Fn(S::Value) -> Verdict,
-    ) -> Check {
-        let config = Config {
-            failure_persistence: None,
-            max_shrink_iters: 0,
-            ..Config::with_cases(cases)
-        };
-        self.run(part, config, strategy, claim)
-    }
-
-    fn run<S: Strategy>(
-        &self,
-        part: &str,
-        config: Config,
-        strategy: &S,
-        claim: impl Fn(S::Value) -> Verdict,
-    ) -> Check {
         let cases = u64::from(config.cases);
-        let key = key(self.seed, text_key(self.property), text_key(part), u64::MAX);
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &key);
-        let mut runner = TestRunner::new_with_rng(config, rng);
+        let mut runner = self.runner(part, config);
         match runner.run(strategy, |value| claim(value).map_err(TestCaseError::fail)) {
             Ok(()) => Check::exact(cases, 0),
             Err(TestError::Fail(why, value)) => {
@@ -82,6 +54,28 @@ impl Draws {
                 check
             }
         }
+    }
+
+    /// The same kind of cases for a claim that is known to be wrong. All of them are tried, so that
+    /// the record shows how often the test sees the fault, not only that it does.
+    pub fn control<S: Strategy>(
+        &self,
+        part: &str,
+        cases: u32,
+        strategy: &S,
+        claim: impl Fn(S::Value) -> Verdict,
+    ) -> Check {
+        let mut runner = self.runner(part, Config::with_cases(cases));
+        Check::cases((0..cases).map(|_| match strategy.new_tree(&mut runner) {
+            Ok(tree) => claim(tree.current()),
+            // A case that could not be made shows nothing.
+            Err(_) => Ok(()),
+        }))
+    }
+
+    fn runner(&self, part: &str, config: Config) -> TestRunner {
+        let key = key(self.seed, text_key(self.property), text_key(part), u64::MAX);
+        TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &key))
     }
 }
 

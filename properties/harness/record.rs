@@ -75,6 +75,8 @@ pub struct Row {
 pub struct Control {
     pub name: &'static str,
     pub rejected: bool,
+    pub trials: u64,
+    pub violations: u64,
     pub why: String,
 }
 
@@ -86,6 +88,8 @@ impl Row {
             .map(|(name, check)| Control {
                 name,
                 rejected: check.rejected,
+                trials: check.trials,
+                violations: check.violations,
                 why: check.detail,
             })
             .collect();
