@@ -163,7 +163,8 @@ fn one(id: &str, chosen: &[&Judged], width: Option<usize>) -> String {
         .collect();
     if !others.is_empty() {
         let mut table = report::claims_table(&others);
-        table.title = format!("\nOther claims that belong to {id}");
+        table.title = format!("Other claims that belong to {id}");
+        out.push('\n');
         out.push_str(&list(&table, width));
     }
     out

@@ -1,30 +1,6 @@
 //! Text for a person's terminal.
 
-use std::fmt::Write;
-
-/// Whether a character must not reach a terminal as it is: control characters can move the
-/// cursor or recolour the screen, and the others change the direction or the look of what
-/// follows or are not seen at all.
-fn unsafe_to_show(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-/// The text with every character that could disturb a terminal written as `\u{…}`.
-pub fn escaped(text: &str) -> String {
-    if !text.chars().any(unsafe_to_show) {
-        return text.to_string();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if unsafe_to_show(c) {
-            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
+pub use crate::report::escape_terminal as escaped;
 
 /// The text, escaped, in exactly `width` characters: padded with spaces, or cut with `…` (or `~`).
 pub fn fitted(text: &str, width: usize, unicode: bool) -> String {

@@ -40,15 +40,17 @@ pub fn escape_markdown(text: &str) -> String {
     out
 }
 
-/// Makes control characters visible (`\u{1b}`), so that no input can steer a terminal.
+/// Makes characters that could disturb a terminal visible (`\u{1b}`).
 ///
-/// Characters that reorder text (bidirectional controls) and line separators are shown too.
+/// These are control characters, which can move the cursor or recolour the screen, and those that
+/// change the direction of what follows or are not seen at all.
 pub fn escape_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        let reorders = matches!(c,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if c.is_control() || reorders {
+        let unseen = matches!(c,
+            '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        if c.is_control() || unseen {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
