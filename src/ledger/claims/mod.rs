@@ -99,6 +99,25 @@ pub struct Judged {
     pub rests_on: BTreeSet<Node>,
 }
 
+impl Judged {
+    /// The claim and its verdict as one JSON object, for reports and scripts.
+    pub fn to_json(&self) -> serde_json::Value {
+        let rests_on: Vec<String> = self.rests_on.iter().map(Node::to_string).collect();
+        serde_json::json!({
+            "id": self.claim.id,
+            "place": self.claim.place,
+            "statement": self.claim.statement,
+            "hypotheses": self.claim.hypotheses,
+            "verdict": self.finding.verdict,
+            "summary": self.finding.verdict.to_string(),
+            "evidence": self.finding.evidence,
+            "cells": self.finding.cells,
+            "rests_on": rests_on,
+            "advice": self.claim.advice,
+        })
+    }
+}
+
 /// All claims, in the order of the theorems, then assumptions, comparisons and structure.
 pub fn all() -> Vec<Claim> {
     [

@@ -280,6 +280,16 @@ fn whole_results_are_marked_with_what_fell_below_them() {
 }
 
 #[test]
+fn json_holds_the_verdict_and_what_it_rests_on() {
+    let judged = judge_all(&Paper::published(), &Records::none());
+    let entry = judged.iter().find(|e| e.claim.id == "T3").unwrap();
+    let json = entry.to_json();
+    assert_eq!(json["verdict"]["kind"], "Refuted");
+    assert_eq!(json["rests_on"], serde_json::json!(["L6", "L7"]));
+    assert!(json["cells"].as_array().unwrap().len() >= 3);
+}
+
+#[test]
 fn a_record_adds_evidence_and_turns_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let text = r#"{"commit": "abc", "properties": [

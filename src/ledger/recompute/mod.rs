@@ -7,13 +7,14 @@
 
 mod comparisons;
 mod repeats;
+mod scaling;
 mod theorems;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(super) use scaling::{CORRUPTION, ITEM_COUNTS, VARIANCE_COUNTS};
 pub(super) use theorems::{
-    CORRUPTION, ITEM_COUNTS, REFERENCE_LATENT, SAMPLE_SIZES, TRAINING_SIZES, VARIANCE_COUNTS,
-    gap_bound, least_of, most_of,
+    REFERENCE_LATENT, SAMPLE_SIZES, TRAINING_SIZES, gap_bound, least_of, most_of,
 };
 
 use super::expr::{Expr, LedgerError, Reading, enclose, meet, shown};
@@ -106,6 +107,7 @@ impl Recomputation {
 pub fn all() -> Vec<Recomputation> {
     let mut list = Vec::new();
     theorems::add(&mut list);
+    scaling::add(&mut list);
     comparisons::add(&mut list);
     repeats::add(&mut list);
     list
