@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{Accumulator, Method};
 use crate::simplex::{Distribution, PoolError, l1_distance, log_pool, prior_corrected};
+use crate::spn::{BuildError, QueryError};
 
 /// Up to so many items are aggregated one after the other; more are aggregated in groups, and
 /// these in groups of groups, on all threads. Either way the bits are the same.
@@ -21,6 +22,18 @@ pub enum AggregateError {
     PriorMissing,
     /// Accumulators of two different methods were to be merged.
     Unlike(Method, Method),
+    /// A method that is not a product has no such network.
+    NotAProduct(Method),
+    /// The likelihoods of an item differ by more than the range of normal doubles, so that no
+    /// network can hold them; the direct path can.
+    Underflow {
+        /// Which item.
+        index: usize,
+    },
+    /// The network cannot be built.
+    Build(BuildError),
+    /// The network cannot be asked.
+    Query(QueryError),
 }
 
 impl fmt::Display for AggregateError {
@@ -33,6 +46,15 @@ impl fmt::Display for AggregateError {
             AggregateError::Unlike(a, b) => {
                 write!(f, "an aggregate of method {a} and one of {b} do not merge")
             }
+            AggregateError::NotAProduct(method) => {
+                write!(f, "method {method} is no product, so it has no network")
+            }
+            AggregateError::Underflow { index } => write!(
+                f,
+                "the likelihoods of item {index} differ too much for a network; use the direct path"
+            ),
+            AggregateError::Build(error) => error.fmt(f),
+            AggregateError::Query(error) => error.fmt(f),
         }
     }
 }
