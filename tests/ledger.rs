@@ -139,3 +139,23 @@ fn a_failed_record_fails_the_gate() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("properties: FAILED"));
 }
+
+#[test]
+fn the_readme_shows_the_verdicts_of_this_version() {
+    let judged = lpf::ledger::claims::judge_all(
+        &lpf::ledger::paper::Paper::published(),
+        &lpf::ledger::Records::none(),
+    );
+    let table = lpf::report::table_markdown(&lpf::report::counts_table(&judged));
+    let (_, rows) = table.split_once("\n\n").unwrap();
+    let readme = include_str!("../README.md");
+    assert!(readme.contains(rows), "README.md should show:\n{rows}");
+    for n in 1..=7 {
+        let id = format!("T{n}");
+        let entry = judged.iter().find(|entry| entry.claim.id == id).unwrap();
+        let kind = entry.finding.verdict.kind();
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {id} |")));
+        let shown = format!("| {} {kind} |", lpf::report::sign(kind));
+        assert!(row.unwrap().contains(&shown), "README.md, row {id}: {shown}");
+    }
+}
