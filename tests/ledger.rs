@@ -33,7 +33,7 @@ fn claims_lists_filters_and_explains() {
     let json: serde_json::Value =
         serde_json::from_slice(&lpf(&["claims", "T2", "--format", "json"]).stdout).unwrap();
     assert_eq!(json[0]["id"], "T2");
-    assert_eq!(json[0]["finding"]["verdict"]["kind"], "Proved");
+    assert_eq!(json[0]["verdict"]["kind"], "Proved");
 }
 
 #[test]
@@ -154,8 +154,13 @@ fn the_readme_shows_the_verdicts_of_this_version() {
         let id = format!("T{n}");
         let entry = judged.iter().find(|entry| entry.claim.id == id).unwrap();
         let kind = entry.finding.verdict.kind();
-        let row = readme.lines().find(|line| line.starts_with(&format!("| {id} |")));
+        let row = readme
+            .lines()
+            .find(|line| line.starts_with(&format!("| {id} |")));
         let shown = format!("| {} {kind} |", lpf::report::sign(kind));
-        assert!(row.unwrap().contains(&shown), "README.md, row {id}: {shown}");
+        assert!(
+            row.unwrap().contains(&shown),
+            "README.md, row {id}: {shown}"
+        );
     }
 }

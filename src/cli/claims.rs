@@ -85,10 +85,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let width = output.is_terminal().then(terminal_width);
     let text = match args.format {
         Format::Json => {
-            let all: Vec<_> = chosen
-                .iter()
-                .map(|entry| report::claim_json(entry))
-                .collect();
+            let all: Vec<_> = chosen.iter().map(|entry| entry.to_json()).collect();
             format!("{:#}\n", json!(all))
         }
         Format::Markdown if args.id.is_some() => chosen

@@ -267,7 +267,7 @@ fn markdown(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> S
 }
 
 fn machine(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> String {
-    let claims: Vec<_> = judged.iter().map(report::claim_json).collect();
+    let claims: Vec<_> = judged.iter().map(Judged::to_json).collect();
     let counts: serde_json::Map<_, _> = crate::ledger::claims::counts(judged)
         .into_iter()
         .map(|(kind, count)| (kind.name().to_owned(), json!(count)))

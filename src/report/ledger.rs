@@ -1,15 +1,12 @@
-//! The ledger as text, Markdown, HTML and JSON.
+//! The ledger as text, Markdown and HTML.
 
 use std::fmt::Write;
-
-use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::whereabouts::{Whereabouts, whereabouts};
 use super::{escape_html, escape_markdown, escape_terminal};
 use crate::experiments::{Cell, Table};
+use crate::ledger::VerdictKind;
 use crate::ledger::claims::{Judged, counts};
-use crate::ledger::{Finding, VerdictKind};
 
 /// A sign beside each verdict's word, so that a column can be skimmed without colour.
 pub fn sign(kind: VerdictKind) -> &'static str {
@@ -232,30 +229,4 @@ pub fn claims_html(judged: &[Judged]) -> String {
     }
     out.push_str("</tbody></table></div>\n");
     out
-}
-
-/// One claim as JSON; the shape is that of `report.json`, schema `lpf-report/1`.
-pub fn claim_json(entry: &Judged) -> Value {
-    #[derive(Serialize)]
-    struct Shown<'a> {
-        id: &'a str,
-        place: &'a str,
-        statement: &'a str,
-        hypotheses: &'a str,
-        advice: &'a str,
-        finding: &'a Finding,
-    }
-    let claim = &entry.claim;
-    let shown = Shown {
-        id: claim.id,
-        place: claim.place,
-        statement: claim.statement,
-        hypotheses: claim.hypotheses,
-        advice: claim.advice,
-        finding: &entry.finding,
-    };
-    let rests_on: Vec<String> = entry.rests_on.iter().map(ToString::to_string).collect();
-    let mut value = json!(shown);
-    value["rests_on"] = json!(rests_on);
-    value
 }
