@@ -174,6 +174,11 @@ fn pools_of_two_distributions_are_distributions_or_a_contradiction() {
         match product {
             Ok(d) => {
                 assert!(common);
+                for y in 0..3 {
+                    // What one factor excludes stays excluded, to the bit.
+                    let excluded = p[y] == 0.0 || q[y] == 0.0;
+                    assert!(!excluded || d.probabilities()[y].to_bits() == 0);
+                }
                 assert!(Distribution::new(d.into_vec()).is_ok());
             }
             Err(PoolError::Contradiction(c)) => {
