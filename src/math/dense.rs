@@ -39,7 +39,6 @@ pub struct Shape {
 
 /// Why a product was refused: a slice does not have the length that the shape asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct DenseError {
     /// Which argument.
     pub argument: &'static str,
@@ -217,19 +216,27 @@ pub fn backward_weights<T: Element>(
 
 /// `to[c][r] = from[r][c]` for a row-major `from` that is `columns` wide and a `to` `rows` wide.
 ///
-/// Moves tiles of 16 × 16 entries, so that both sides stay within a few cache lines.
-pub fn transpose<T: Copy>(from: &[T], columns: usize, to: &mut [T], rows: usize) {
+/// Moves tiles of 16 × 16 entries, one cache line of `f32` each way. Domain: both slices have
+/// `rows · columns` entries; nothing is written otherwise.
+pub fn transpose<T: Element>(from: &[T], columns: usize, to: &mut [T], rows: usize) {
     const TILE: usize = 16;
-    for first in (0..rows).step_by(TILE) {
-        for c0 in (0..columns).step_by(TILE) {
-            for c in c0..columns.min(c0 + TILE) {
-                let Some(line) = to.get_mut(c * rows..(c + 1) * rows) else {
-                    return;
-                };
-                let entries = from.iter().skip(first * columns + c).step_by(columns);
-                for (t, &f) in line.iter_mut().skip(first).take(TILE).zip(entries) {
-                    *t = f;
+    let size = rows.checked_mul(columns);
+    if size != Some(from.len()) || size != Some(to.len()) || from.is_empty() {
+        return;
+    }
+    let mut tile = [[T::default(); TILE]; TILE];
+    for (band, from) in from.chunks(TILE * columns).enumerate() {
+        let height = from.len() / columns;
+        for first in (0..columns).step_by(TILE) {
+            let width = TILE.min(columns - first);
+            for (r, line) in from.chunks_exact(columns).enumerate() {
+                for (lines, &entry) in tile.iter_mut().zip(&line[first..first + width]) {
+                    lines[r] = entry;
                 }
+            }
+            let lines = to[first * rows..].chunks_exact_mut(rows);
+            for (line, entries) in lines.zip(&tile[..width]) {
+                line[band * TILE..][..height].copy_from_slice(&entries[..height]);
             }
         }
     }
