@@ -6,12 +6,24 @@
 //! | `record_parse` | from a line of JSON to a record, naming the field of an error |
 //! | `record_entity` | [`Entity`]: a record whose factors are distributions |
 //! | `record_lines` | [`LineReader`]: files of any length in constant memory |
+//! | `domain` | the eight [`DOMAINS`] of synthetic evidence |
+//! | `synthetic` | [`Generator`]: entities whose Bayes posterior is known exactly |
+//! | `corpus` | [`Corpus`]: labelled entities, and [`fit()`]: from them to a complete model |
+//! | `model_file` | [`Model`]: trained models as safetensors |
 
+mod corpus;
+mod domain;
+mod model_file;
 mod record;
 mod record_entity;
 mod record_lines;
 mod record_parse;
+mod synthetic;
 
+pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
+pub use domain::{DOMAINS, Domain, UnknownDomain};
+pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
 pub use record::{Evidence, Fault, Label, Place, Record, RecordError};
 pub use record_entity::{ClassNames, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
 pub use record_lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
+pub use synthetic::{EMBEDDING, Generator, Split, SyntheticEntity};

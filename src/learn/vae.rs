@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::effective_dimension::widen;
 use super::{Dropout, Mlp, Number, Tape, cross_entropy, standard_normal_kl};
 use crate::latent::decoder::{DenseLayer, MlpError};
 use crate::latent::random::{Stream, text_key};
@@ -469,6 +470,14 @@ impl<T: Number> Vae<T> {
 }
 
 impl Vae<f32> {
+    /// The same parameters in double precision.
+    pub(super) fn widen(&self) -> Vae<f64> {
+        Vae {
+            temperature: self.temperature,
+            ..Vae::unchecked(self.shape.clone(), widen(&self.parameters))
+        }
+    }
+
     /// Stage 1: the Gaussian of each item, from rows of embeddings.
     ///
     /// # Errors
