@@ -4,9 +4,12 @@
 
 mod claims;
 mod display;
+mod experiment;
 mod failure;
+mod generate;
 mod infer;
 mod output;
+mod train;
 mod verify;
 
 use std::process::ExitCode;
@@ -35,6 +38,9 @@ struct Cli {
 enum Command {
     Claims(claims::Args),
     Infer(infer::Args),
+    Train(train::Args),
+    Generate(generate::Args),
+    Experiment(experiment::Args),
     Verify(verify::Args),
 }
 
@@ -43,6 +49,9 @@ pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Claims(args) => claims::run(&args),
         Command::Infer(args) => infer::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Experiment(args) => experiment::run(&args),
         Command::Verify(args) => verify::run(&args),
     };
     match outcome {

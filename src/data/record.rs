@@ -8,7 +8,9 @@
 //! |---|---|---|
 //! | `entity` | name, a string | an error |
 //! | `evidence` | list of items | an error |
-//! | `evidence[i].factor` | probabilities, one a class | an error: other kinds of evidence need a model |
+//! | `evidence[i].factor` | probabilities, one a class | computed by a model from one of the next rows |
+//! | `evidence[i].embedding` | numbers, as many as the model's encoder takes | none |
+//! | `evidence[i].mu`, with `sigma` or `cov` | a Gaussian over the latent space: mean, and standard deviations or covariance (a list of rows) | none |
 //! | `evidence[i].weight` | finite, `≥ 0` | 1 |
 //! | `evidence[i].id` | a string or `null` | none |
 //! | `label` | the true class: its name, or its position as a whole number, or `null` | none |
@@ -46,6 +48,14 @@ pub struct Evidence<'a> {
     pub weight: Option<f64>,
     /// Its probabilities, one a class, where it has them.
     pub factor: Option<Vec<f64>>,
+    /// Its embedding, where it has one.
+    pub embedding: Option<Vec<f64>>,
+    /// The mean of its posterior, where it has one.
+    pub mu: Option<Vec<f64>>,
+    /// The standard deviations of its posterior.
+    pub sigma: Option<Vec<f64>>,
+    /// The covariance of its posterior, row by row.
+    pub cov: Option<Vec<Vec<f64>>>,
 }
 
 /// The true class of an entity.

@@ -199,17 +199,24 @@ impl<'de> Visitor<'de> for Item<'_> {
     type Value = Evidence<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object with a factor")
+        f.write_str("an object with a factor, an embedding or a posterior")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Evidence<'de>, A::Error> {
+        const FIELDS: [&str; 7] = ["id", "weight", "factor", "embedding", "mu", "sigma", "cov"];
         let (mut id, mut weight, mut factor) = (None, None, None);
+        let (mut embedding, mut mu, mut sigma, mut cov) = (None, None, None, None);
         let Item {
             place,
             index,
             expected,
         } = self;
-        while let Some(key) = map.next_key_seed(Key(["id", "weight", "factor"]))? {
+        let numbers = |expected| List {
+            place,
+            element: Number,
+            expected,
+        };
+        while let Some(key) = map.next_key_seed(Key(FIELDS))? {
             let Some(name) = key else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -218,14 +225,18 @@ impl<'de> Visitor<'de> for Item<'_> {
             match name {
                 "id" => once(&mut id, map.next_value_seed(OptionalText)?)?,
                 "weight" => once(&mut weight, map.next_value_seed(Number)?)?,
-                _ => once(
-                    &mut factor,
+                "embedding" => once(&mut embedding, map.next_value_seed(numbers(0))?)?,
+                "mu" => once(&mut mu, map.next_value_seed(numbers(0))?)?,
+                "sigma" => once(&mut sigma, map.next_value_seed(numbers(0))?)?,
+                "cov" => once(
+                    &mut cov,
                     map.next_value_seed(List {
                         place,
-                        element: Number,
-                        expected,
+                        element: numbers(0),
+                        expected: 0,
                     })?,
                 )?,
+                _ => once(&mut factor, map.next_value_seed(numbers(expected))?)?,
             }
             place.set(Place::item(index));
         }
@@ -233,11 +244,16 @@ impl<'de> Visitor<'de> for Item<'_> {
             id: id.flatten(),
             weight,
             factor,
+            embedding,
+            mu,
+            sigma,
+            cov,
         })
     }
 }
 
 /// A list whose elements are read by `element`.
+#[derive(Clone, Copy)]
 struct List<'p, S> {
     place: &'p Cell<Place>,
     element: S,

@@ -1,14 +1,36 @@
 //! From one line to its answer.
 
+use super::latent::Latent;
 use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
 use crate::bounds::effective_count;
 use crate::data::{Entity, Expectations, Fault, Place, Record, RecordError};
 use crate::simplex::{Contradiction, Distribution, PoolError};
+use crate::uncertainty::Uncertainty;
+
+/// How evidence becomes an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By combining factors.
+    Pool(Method),
+    /// By the learned aggregator of a model.
+    Learned,
+}
+
+impl Way {
+    /// The name on the command line and in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Pool(method) => method.name(),
+            Way::Learned => "learned",
+        }
+    }
+}
 
 /// What is the same for all lines.
 #[derive(Debug)]
 pub struct Setup<'a> {
-    pub method: Method,
+    pub way: Way,
+    pub latent: Option<&'a Latent>,
     pub prior: Option<Distribution>,
     pub classes: Option<&'a [String]>,
     pub tolerance: f64,
@@ -19,12 +41,14 @@ pub struct Setup<'a> {
 #[derive(Debug)]
 pub struct Answer<'a> {
     pub entity: Entity<'a>,
-    pub method: Method,
+    pub method: &'static str,
     pub distribution: Distribution,
     /// Kish's effective number of items; none where all weights are zero.
     pub k_eff: Option<f64>,
     /// Per item, if asked for: how far the answer moves without it.
     pub influence: Option<Vec<Option<f64>>>,
+    /// With a model, if every item has a posterior.
+    pub uncertainty: Option<Uncertainty>,
 }
 
 impl<'a> Answer<'a> {
@@ -34,27 +58,53 @@ impl<'a> Answer<'a> {
             classes: setup.classes,
             tolerance: setup.tolerance,
         };
-        let entity = Entity::new(Record::parse(line)?, &expect)?;
-        let Setup { method, prior, .. } = setup;
+        let mut record = Record::parse(line)?;
+        let posteriors = match setup.latent {
+            Some(latent) => latent.complete(&mut record)?,
+            None => Vec::new(),
+        };
+        let mut entity = Entity::new(record, &expect)?;
+        let Setup { way, prior, .. } = setup;
         if entity.factors.is_empty() && prior.is_none() {
             return Err(RecordError {
                 place: Place::field("evidence"),
                 fault: Fault::NoEvidence,
             });
         }
-        let (factors, weights) = (&entity.factors, &entity.weights);
-        let combined = if setup.explain {
-            leave_one_out(*method, factors, weights, prior.as_ref())
-                .map(|LeaveOneOut { all, influence }| (all, Some(influence)))
-        } else {
-            aggregate(*method, factors, weights, prior.as_ref()).map(|all| (all, None))
+        let (distribution, influence) = match (way, setup.latent) {
+            (Way::Pool(method), _) => {
+                let (factors, weights) = (&entity.factors, &entity.weights);
+                let combined = if setup.explain {
+                    leave_one_out(*method, factors, weights, prior.as_ref())
+                        .map(|LeaveOneOut { all, influence }| (all, Some(influence)))
+                } else {
+                    aggregate(*method, factors, weights, prior.as_ref()).map(|all| (all, None))
+                };
+                combined.map_err(|error| located(&error, &entity))?
+            }
+            (Way::Learned, Some(latent)) => {
+                let (learned, influence) = latent.learned(&posteriors, setup.explain)?;
+                // What an item counts is what the aggregator says, not its confidence.
+                entity.weights = learned.attention;
+                (learned.distribution, influence)
+            }
+            (Way::Learned, None) => {
+                return Err(RecordError {
+                    place: Place::LINE,
+                    fault: Fault::Shape("the learned aggregation needs a model".into()),
+                });
+            }
         };
-        let (distribution, influence) = combined.map_err(|error| located(&error, &entity))?;
+        let uncertainty = match setup.latent {
+            Some(latent) => latent.uncertainty(&entity.name, &posteriors, &entity.weights)?,
+            None => None,
+        };
         Ok(Answer {
-            k_eff: effective_count(weights).ok(),
-            method: *method,
+            k_eff: effective_count(&entity.weights).ok(),
+            method: way.name(),
             distribution,
             influence,
+            uncertainty,
             entity,
         })
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::answer::Answer;
 use crate::data::ClassNames;
+use crate::uncertainty::{EntropyParts, VarianceParts};
 
 /// Appends the line for `answer`.
 ///
@@ -14,7 +15,7 @@ pub fn write(answer: &Answer<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"entity\":");
     string(&entity.name, out);
     out.extend_from_slice(b",\"method\":");
-    string(answer.method.name(), out);
+    string(answer.method, out);
     out.extend_from_slice(b",\"distribution\":");
     numbers(answer.distribution.probabilities(), out);
     out.extend_from_slice(b",\"prediction\":");
@@ -27,6 +28,16 @@ pub fn write(answer: &Answer<'_>, out: &mut Vec<u8>) {
     number(*answer.distribution.confidence(), out);
     out.extend_from_slice(b",\"k_eff\":");
     optional(answer.k_eff, out);
+    if let Some(uncertainty) = &answer.uncertainty {
+        out.extend_from_slice(b",\"uncertainty\":{");
+        parts(&uncertainty.variance, &uncertainty.entropy, out);
+        if let Some(errors) = &uncertainty.standard_errors {
+            out.extend_from_slice(b",\"standard_errors\":{");
+            parts(&errors.variance, &errors.entropy, out);
+            out.push(b'}');
+        }
+        let _ = write!(out, ",\"samples\":{}}}", uncertainty.samples);
+    }
     if let Some(influence) = &answer.influence {
         out.extend_from_slice(b",\"evidence\":[");
         let items = entity.ids.iter().zip(&entity.factors).zip(&entity.weights);
@@ -48,6 +59,21 @@ pub fn write(answer: &Answer<'_>, out: &mut Vec<u8>) {
         out.push(b']');
     }
     out.extend_from_slice(b"}\n");
+}
+
+/// Variances of the prediction and, in nats, the information that more evidence could give.
+fn parts(variance: &VarianceParts, entropy: &EntropyParts, out: &mut Vec<u8>) {
+    let named = [
+        ("total", variance.total),
+        ("epistemic", variance.epistemic),
+        ("aleatoric", variance.aleatoric),
+        ("mutual_information", entropy.mutual_information),
+    ];
+    for (i, (name, value)) in named.into_iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(out, "{comma}\"{name}\":");
+        number(value, out);
+    }
 }
 
 fn number(value: f64, out: &mut Vec<u8>) {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod json;
+mod latent;
 mod table;
 
 use std::fs::File;
@@ -12,7 +13,8 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use rayon::prelude::*;
 
-use self::answer::{Answer, Setup};
+use self::answer::{Answer, Setup, Way};
+use self::latent::Latent;
 use self::table::Table;
 use super::Failure;
 use super::output::Output;
@@ -33,10 +35,18 @@ Output, one line an entity, the same bytes for any order of the evidence and any
 k_eff is Kish's effective number of items, from the weights: (sum w)^2 / sum w^2, null where all
 weights are zero. Without class names, classes and predictions are numbers from 0.
 
+With --model an item may be given, instead of by its factor, by what the factor is computed from:
+  {\"id\": \"e1\", \"embedding\": [0.02, ...]}, {\"id\": \"e2\", \"mu\": [...], \"sigma\": [...]},
+  {\"id\": \"e3\", \"mu\": [...], \"cov\": [[...], ...]}
+Its weight, unless given, is the confidence of its posterior. If every item has a posterior, the
+answer also has `uncertainty`: total, epistemic and aleatoric variance, mutual information in nats,
+their standard errors, and the number of samples from the mixture of the posteriors behind them.
+
 Examples:
   lpf infer evidence.jsonl
   lpf infer evidence.jsonl --classes low,medium,high --format text --explain
   lpf infer evidence.jsonl --method prior-corrected --prior 0.2,0.5,0.3 --output answers.jsonl
+  lpf infer data.jsonl --model model.safetensors --method learned
   zcat evidence.jsonl.gz | lpf infer - --method uniform | head";
 
 // The help below states it.
@@ -58,7 +68,15 @@ pub struct Args {
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     classes: Option<Vec<String>>,
 
-    /// Prior of the classes, for --method prior-corrected
+    /// A trained model, for evidence given as embeddings or posteriors (see `lpf train`)
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+
+    /// A learned aggregator in a file of its own, for --method learned
+    #[arg(long, value_name = "FILE", requires = "model")]
+    aggregator: Option<PathBuf>,
+
+    /// Prior of the classes, for --method prior-corrected [default: the model's]
     #[arg(
         long,
         value_name = "P,Q,R",
@@ -111,19 +129,23 @@ enum MethodName {
     Vote,
     /// The largest probability for each class, normalized; weights are not used
     Max,
-    /// The product, corrected for the prior that every factor already contains; needs --prior
+    /// The product, corrected for the prior that every factor already contains; needs --prior or
+    /// --model
     PriorCorrected,
+    /// Attention over the items, learned; needs --model and evidence that is not given as factors
+    Learned,
 }
 
-impl From<MethodName> for Method {
+impl From<MethodName> for Way {
     fn from(name: MethodName) -> Self {
-        match name {
+        Way::Pool(match name {
             MethodName::Spn => Method::Spn,
             MethodName::Uniform => Method::Uniform,
             MethodName::Vote => Method::Vote,
             MethodName::Max => Method::Max,
             MethodName::PriorCorrected => Method::PriorCorrected,
-        }
+            MethodName::Learned => return Way::Learned,
+        })
     }
 }
 
@@ -141,7 +163,16 @@ enum Format {
 /// # Errors
 /// See [`Failure`].
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let setup = setup(args)?;
+    let latent = match &args.model {
+        Some(path) => Some(Latent::read(
+            path,
+            args.aggregator.as_deref(),
+            args.samples as usize,
+            args.seed,
+        )?),
+        None => None,
+    };
+    let setup = setup(args, latent.as_ref())?;
     let threads = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.map_or(0, usize::from))
         .build()
@@ -154,9 +185,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn setup(args: &Args) -> Result<Setup<'_>, Failure> {
+fn setup<'a>(args: &'a Args, latent: Option<&'a Latent>) -> Result<Setup<'a>, Failure> {
     let usage = |what: String| Err(Failure::Usage(what));
-    let method = Method::from(args.method);
+    let way = Way::from(args.method);
+    let corrects = way == Way::Pool(Method::PriorCorrected);
     if !(0.0..1.0).contains(&args.tolerance) {
         return usage(format!("--tolerance: {} is not in [0, 1)", args.tolerance));
     }
@@ -165,20 +197,28 @@ fn setup(args: &Args) -> Result<Setup<'_>, Failure> {
     {
         return usage(format!("--classes: {what}"));
     }
-    let prior = match (&args.prior, method) {
-        (None, Method::PriorCorrected) => {
+    if way == Way::Learned && latent.and_then(Latent::aggregator).is_none() {
+        let what = "--method learned needs --model with a learned aggregator, or --aggregator";
+        return usage(what.to_string());
+    }
+    let known = latent.and_then(Latent::prior);
+    let prior = match (&args.prior, corrects) {
+        (None, true) if known.is_none() => {
             return usage("--method prior-corrected needs --prior".to_string());
         }
         (None, _) => None,
-        (Some(_), Method::PriorCorrected) => args.prior.clone(),
-        (Some(_), other) => {
-            return usage(format!("--prior has no meaning for --method {other}"));
+        (Some(_), true) => args.prior.clone(),
+        (Some(_), false) => {
+            return usage(format!(
+                "--prior has no meaning for --method {}",
+                way.name()
+            ));
         }
     };
     let prior = match prior.map(|values| Distribution::from_rounded(values, &args.tolerance)) {
         Some(Err(error)) => return usage(format!("--prior: {error}")),
         Some(Ok(prior)) => Some(prior),
-        None => None,
+        None => known.filter(|_| corrects).cloned(),
     };
     if let (Some(names), Some(prior)) = (&args.classes, &prior)
         && names.len() != prior.classes()
@@ -186,10 +226,12 @@ fn setup(args: &Args) -> Result<Setup<'_>, Failure> {
         let (n, p) = (names.len(), prior.classes());
         return usage(format!("--classes names {n} classes, --prior has {p}"));
     }
+    let classes = args.classes.as_deref();
     Ok(Setup {
-        method,
+        way,
+        latent,
         prior,
-        classes: args.classes.as_deref(),
+        classes: classes.or_else(|| latent.and_then(Latent::classes)),
         tolerance: args.tolerance,
         explain: args.explain,
     })

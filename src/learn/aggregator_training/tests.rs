@@ -19,7 +19,7 @@ fn small_vae<T: Number>(seed: u64) -> Vae<T> {
 fn shape(consistency: Consistency) -> AggregatorShape {
     AggregatorShape {
         latent: 3,
-        hidden: 4,
+        hidden: 8,
         consistency,
     }
 }
@@ -67,7 +67,8 @@ proptest! {
             (loss, work.gradients.clone())
         };
         let (middle, gradients) = loss(model.parameters());
-        prop_assert!(gradients.iter().any(|g| g.abs() > 1e-3));
+        // A start where all ReLUs of the weight net are off has no gradient to check.
+        prop_assume!(gradients.iter().any(|g| g.abs() > 1e-3));
         let h = 1e-6;
         let mut bends = 0;
         for i in 0..gradients.len() {
