@@ -417,6 +417,7 @@ mod tests {
                     id: Some("e1".into()),
                     weight: Some(0.4),
                     factor: Some(vec![0.25, 0.75]),
+                    ..Evidence::default()
                 },
                 Evidence {
                     factor: Some(vec![1.0, 0.0]),

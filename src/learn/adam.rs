@@ -76,7 +76,7 @@ impl<T: Number> Adam<T> {
                     *m = beta1 * *m + rest1 * g;
                     *v = beta2 * *v + rest2 * (g * g);
                     let root = v.sqrt() * root_scale + epsilon;
-                    *w = *w + -(step * (*m / root));
+                    *w += -(step * (*m / root));
                 }
             },
         );

@@ -27,6 +27,9 @@ pub struct Latent {
 /// More items than this are not left out one by one: each time all pairs are compared again.
 const MOST_EXPLAINED: usize = 256;
 
+/// Per item, how far the answer moves without it; none where nothing is left.
+pub type Influence = Vec<Option<f64>>;
+
 /// The posterior of each item, where it has one.
 pub type Posteriors = Vec<Option<GaussianPosterior>>;
 
@@ -209,7 +212,7 @@ impl Latent {
         &self,
         posteriors: &Posteriors,
         explain: bool,
-    ) -> Result<(Learned, Option<Vec<Option<f64>>>), RecordError> {
+    ) -> Result<(Learned, Option<Influence>), RecordError> {
         let evidence = Place::field("evidence");
         let Some(aggregator) = self.aggregator() else {
             return Err(fail(evidence, "the model has no learned aggregator"));

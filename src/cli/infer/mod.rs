@@ -274,7 +274,7 @@ fn stream(
                 let answer = Answer::of(line, setup)
                     .map_err(|error| Failure::record(&args.file, number, &error))?;
                 Ok(if as_text {
-                    Shown::Text(answer)
+                    Shown::Text(Box::new(answer))
                 } else {
                     let mut json = Vec::with_capacity(256);
                     json::write(&answer, &mut json);
@@ -314,5 +314,5 @@ fn stream(
 /// What one line leads to.
 enum Shown<'a> {
     Json(Vec<u8>),
-    Text(Answer<'a>),
+    Text(Box<Answer<'a>>),
 }
