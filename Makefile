@@ -49,7 +49,8 @@ prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it 
 	@echo 'make prove: outcome in $(OUT)/proofs.json'
 
 prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
-	RUSTFLAGS='--cfg kani_slow' KANI=required $(CARGO) run --quiet --example prove
+	KANI=required $(CARGO) run --quiet --example prove -- slow
+	@echo 'make prove-slow: outcome in $(OUT)/proofs.json'
 
 prove-exhaustive: need-cargo ## All 2^32 singles through the unary kernels (minutes).
 	$(CARGO) run --quiet --release --example prove -- exhaustive
@@ -81,3 +82,8 @@ lint: need-cargo ## Formatting and clippy; no warnings.
 kani-setup: need-cargo ## Install the pinned Kani, and bitwuzla for the harnesses that name it.
 	$(CARGO) install --locked kani-verifier --version 0.68.0
 	$(CARGO) kani setup
+	@command -v python3 >/dev/null || { \
+	  echo 'python3 is missing: Kani is set up, but the harnesses that name bitwuzla cannot run.'; exit 1; }
+	python3 -m venv $(OUT)/bitwuzla
+	$(OUT)/bitwuzla/bin/pip install --quiet bitwuzla==0.9.1
+	@echo 'make kani-setup: Kani 0.68.0, and bitwuzla in $(OUT)/bitwuzla (launcher: proofs/bitwuzla)'
