@@ -3,6 +3,7 @@
 use std::fmt;
 
 use nalgebra::DMatrix;
+use pulp::Arch;
 
 use super::random::{Stream, content_key};
 use crate::math::{ExactSum, Field};
@@ -281,14 +282,14 @@ impl GaussianPosterior {
     /// `dimension` numbers becomes `μ + Σ^{1/2} ε`, with `Σ^{1/2} = diag(σ)` or the Cholesky
     /// factor. Numbers after the last full row are left alone.
     pub fn transform(&self, rows: &mut [f64]) {
-        for row in rows.chunks_exact_mut(self.dimension()) {
-            match &self.spread {
-                Spread::Diagonal(sigma) => {
-                    for ((x, m), s) in row.iter_mut().zip(&self.mean).zip(sigma) {
-                        *x = m + s * *x;
-                    }
+        match &self.spread {
+            Spread::Diagonal(sigma) => {
+                Arch::new().dispatch(|| scale_and_shift(sigma, &self.mean, rows));
+            }
+            Spread::Full { factor, .. } => {
+                for row in rows.chunks_exact_mut(self.dimension()) {
+                    multiply_lower(factor, &self.mean, row);
                 }
-                Spread::Full { factor, .. } => multiply_lower(factor, &self.mean, row),
             }
         }
     }
@@ -387,6 +388,16 @@ fn cholesky(covariance: &DMatrix<f64>) -> Result<Vec<f64>, PosteriorError> {
         }
     }
     Ok(factor)
+}
+
+/// `x ← μ + σ·x` for each row.
+#[inline(always)]
+fn scale_and_shift(sigma: &[f64], mean: &[f64], rows: &mut [f64]) {
+    for row in rows.chunks_exact_mut(mean.len()) {
+        for ((x, m), s) in row.iter_mut().zip(mean).zip(sigma) {
+            *x = m + s * *x;
+        }
+    }
 }
 
 /// `x ← μ + L·x`, from the last row up, so that no entry is overwritten before its last use.

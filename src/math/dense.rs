@@ -283,8 +283,9 @@ fn expect(
     }
 }
 
-/// How many terms of a sum are packed at a time: 8 rows × 256 terms × 4 bytes = 8 KiB of stack,
-/// a small part of a first-level cache. Sums continue from one pack to the next through `C`.
+/// How many terms of a sum are taken at a time: of so many rows of `B` the last columns, where they
+/// do not fill a vector, are copied to the stack, at most 256 × 64 bytes = 16 KiB. Sums continue
+/// from one part to the next through `C`.
 const DEPTH: usize = 256;
 
 impl WithSimd for Product<'_, f32> {
@@ -347,44 +348,64 @@ impl<S: Simd> Block<'_, S> {
     /// Does the first `R` rows, `V` vectors of columns at a time, and returns `R`.
     #[inline(always)]
     fn run<const R: usize, const V: usize>(&mut self) -> usize {
-        let (across, along) = self.a_strides;
-        let mut packed = [[0.0f32; R]; DEPTH];
-        let depth = self.b.len() / self.columns;
-        let packed = &mut packed[..depth];
-        for (k, terms) in packed.iter_mut().enumerate() {
-            for (r, term) in terms.iter_mut().enumerate() {
-                *term = self.a[k * along + r * across];
-            }
-        }
         let mut column = 0;
         while self.columns - column >= V * S::F32_LANES {
-            column += self.strip::<R, V>(packed, column);
+            column += self.strip::<R, V>(column);
         }
         while self.columns - column >= S::F32_LANES {
-            column += self.strip::<R, 1>(packed, column);
+            column += self.strip::<R, 1>(column);
         }
         if column < self.columns {
-            self.tail_strip::<R>(packed, column);
+            self.tail_strip::<R>(column);
         }
         R
     }
 
+    /// The first `R` rows of `A` where each stands side by side, cut to the depth of this block so
+    /// that reading a term needs no check of bounds; of no use, and empty, where `A` is transposed.
+    #[inline(always)]
+    fn rows_of_a<const R: usize>(&self) -> [&[f32]; R] {
+        let mut rows: [&[f32]; R] = [&[]; R];
+        if self.a_strides.1 == 1 {
+            let depth = self.b.len() / self.columns;
+            for (r, row) in rows.iter_mut().enumerate() {
+                *row = &self.a[r * self.a_strides.0..][..depth];
+            }
+        }
+        rows
+    }
+
+    /// The terms of step `k`, read where they stand: copying them first costs a third of the
+    /// whole product. Loops and not closures, which would not be compiled for the vector
+    /// instructions of their caller.
+    #[inline(always)]
+    fn terms<const R: usize>(&self, rows: &[&[f32]; R], k: usize) -> [f32; R] {
+        let mut terms = [0.0; R];
+        if self.a_strides.1 == 1 {
+            for (term, row) in terms.iter_mut().zip(rows) {
+                *term = row[k];
+            }
+        } else {
+            // The other stride is one: a transposed A has the terms of a step side by side.
+            terms.copy_from_slice(&self.a[k * self.a_strides.1..][..R]);
+        }
+        terms
+    }
+
     /// The `V` vectors of columns that start at `column`; returns how many columns these are.
     #[inline(always)]
-    fn strip<const R: usize, const V: usize>(
-        &mut self,
-        packed: &[[f32; R]],
-        column: usize,
-    ) -> usize {
+    fn strip<const R: usize, const V: usize>(&mut self, column: usize) -> usize {
         let width = V * S::F32_LANES;
         let mut sums = [[self.simd.splat_f32s(0.0); V]; R];
         for (r, sums) in sums.iter_mut().enumerate() {
             let (line, _) = S::as_simd_f32s(&self.c[r * self.columns + column..][..width]);
             sums.copy_from_slice(line);
         }
-        for (terms, line) in packed.iter().zip(self.b.chunks_exact(self.columns)) {
+        let rows = self.rows_of_a::<R>();
+        let lines = self.b.chunks_exact(self.columns);
+        for (k, line) in (0..lines.len()).zip(lines) {
             let (line, _) = S::as_simd_f32s(&line[column..][..width]);
-            add_terms(self.simd, &mut sums, terms, line);
+            add_terms(self.simd, &mut sums, &self.terms(&rows, k), line);
         }
         for (r, sums) in sums.iter().enumerate() {
             let (line, _) = S::as_mut_simd_f32s(&mut self.c[r * self.columns + column..][..width]);
@@ -395,13 +416,15 @@ impl<S: Simd> Block<'_, S> {
 
     /// The columns from `column` on, fewer than a vector.
     #[inline(always)]
-    fn tail_strip<const R: usize>(&mut self, packed: &[[f32; R]], column: usize) {
+    fn tail_strip<const R: usize>(&mut self, column: usize) {
         let mut sums = [[self.simd.splat_f32s(0.0)]; R];
         for (line, [sum]) in self.c.chunks_exact(self.columns).zip(&mut sums) {
             *sum = self.simd.partial_load_f32s(&line[column..]);
         }
-        for (terms, line) in packed.iter().zip(self.tail) {
-            add_terms(self.simd, &mut sums, terms, std::slice::from_ref(line));
+        let rows = self.rows_of_a::<R>();
+        for (k, line) in self.tail.iter().enumerate() {
+            let line = std::slice::from_ref(line);
+            add_terms(self.simd, &mut sums, &self.terms(&rows, k), line);
         }
         for (line, &[sum]) in self.c.chunks_exact_mut(self.columns).zip(&sums) {
             self.simd.partial_store_f32s(&mut line[column..], sum);

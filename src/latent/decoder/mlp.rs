@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use pulp::Arch;
+
 use super::rows_of;
 use super::{DecodeError, Decoder, DecoderWorkspace, FloorError, SupportFloor, mix_with_uniform};
 use crate::math::ExactSum;
@@ -211,8 +213,8 @@ pub struct MlpDecoder {
     layers: Vec<DenseLayer>,
     temperature: f64,
     floor: Option<SupportFloor>,
-    /// Latents up to this magnitude cannot make any layer overflow.
-    limit: f64,
+    /// Latents that round to at most this magnitude cannot make any layer overflow.
+    limit: f32,
 }
 
 impl MlpDecoder {
@@ -268,6 +270,18 @@ impl MlpDecoder {
         Ok(self)
     }
 
+    /// The error for latents of which one is not within the limit.
+    fn beyond_limit(&self, latents: &[f64]) -> DecodeError {
+        let beyond = |z: f64| z.is_nan() || (z as f32).abs() > self.limit;
+        let index = latents.iter().position(|&z| beyond(z)).unwrap_or(0);
+        DecodeError::Latent {
+            row: index / self.dimension(),
+            coordinate: index % self.dimension(),
+            value: latents.get(index).copied().unwrap_or(f64::NAN),
+            limit: f64::from(self.limit),
+        }
+    }
+
     /// Multiply-adds for one latent row, the measure of what a query costs.
     pub fn multiply_adds(&self) -> usize {
         self.layers.iter().map(|l| l.inputs * l.outputs).sum()
@@ -280,7 +294,7 @@ impl MlpDecoder {
 /// With `|x_i| ≤ a_i·r + c_i` for the inputs of a layer, each output and each partial sum of it is
 /// at most `Σ|w_i|·(a_i·r + c_i) + |b|`, and ReLU only lowers it. Half of the range is left for
 /// rounding, which adds less than `2·n·2⁻²⁴` relative to a layer of `n` inputs.
-fn safe_magnitude(layers: &[DenseLayer]) -> Result<f64, MlpError> {
+fn safe_magnitude(layers: &[DenseLayer]) -> Result<f32, MlpError> {
     let half = f64::from(f32::MAX) / 2.0;
     let mut limit = half;
     let mut bounds = vec![(1.0, 0.0); layers.first().map_or(0, |l| l.inputs)];
@@ -306,7 +320,28 @@ fn safe_magnitude(layers: &[DenseLayer]) -> Result<f64, MlpError> {
         }
         bounds = next;
     }
-    Ok(limit)
+    // Rounding to single may go up by half a unit, which the other half of the range covers too.
+    Ok(limit as f32)
+}
+
+/// Rounds to single precision; whether all are within the limit afterwards.
+///
+/// Every number is looked at, with no way out of the loop, so that it runs on vectors.
+#[inline(always)]
+fn round_within(latents: &[f64], rounded: &mut [f32], limit: f32) -> bool {
+    let mut within = true;
+    for (r, &z) in rounded.iter_mut().zip(latents) {
+        *r = z as f32;
+        within &= r.abs() <= limit;
+    }
+    within
+}
+
+#[inline(always)]
+fn relu(values: &mut [f32]) {
+    for x in values {
+        *x = if *x > 0.0 { *x } else { 0.0 };
+    }
 }
 
 impl Decoder for MlpDecoder {
@@ -326,20 +361,10 @@ impl Decoder for MlpDecoder {
     ) -> Result<(), DecodeError> {
         let rows = rows_of(self, latents, probabilities)?;
         let DecoderWorkspace { front, back } = workspace;
-        if let Some((i, &value)) = latents
-            .iter()
-            .enumerate()
-            .find(|(_, z)| z.is_nan() || z.abs() > self.limit)
-        {
-            return Err(DecodeError::Latent {
-                row: i / self.dimension(),
-                coordinate: i % self.dimension(),
-                value,
-                limit: self.limit,
-            });
+        front.resize(latents.len(), 0.0);
+        if !Arch::new().dispatch(|| round_within(latents, front, self.limit)) {
+            return Err(self.beyond_limit(latents));
         }
-        front.clear();
-        front.extend(latents.iter().map(|&z| z as f32));
         for (index, layer) in self.layers.iter().enumerate() {
             let shape = Shape {
                 rows,
@@ -353,9 +378,7 @@ impl Decoder for MlpDecoder {
                 "layers were checked when the decoder was made"
             );
             if index + 1 < self.layers.len() {
-                for x in back.iter_mut() {
-                    *x = if *x > 0.0 { *x } else { 0.0 };
-                }
+                Arch::new().dispatch(|| relu(back));
             }
             std::mem::swap(front, back);
         }
