@@ -140,7 +140,7 @@ fn row(tensors: &SafeTensors, name: &str, i: usize) -> Vec<f64> {
 /// the argument `x − max` is rounded (`UNIT·|x − max|`), and exponential, sum and quotient add
 /// some eight units.
 fn tolerance(model: &Model, latents: &[f64]) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); 3];
+    let mut sums = [(0.0, 0.0); 3];
     for z in latents.chunks_exact(LATENT) {
         let (scores, s) = model.scores(z);
         let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
