@@ -76,7 +76,7 @@ fn every_wrong_line_is_refused_with_its_place() {
         ),
         (
             one("1"),
-            ":1: evidence[0]: invalid type: integer `1`, expected an object with a factor",
+            ":1: evidence[0]: invalid type: integer `1`, expected an object with a factor, an embedding or a posterior",
         ),
         (
             one(r#"{"factor":[1],"factor":[1]}"#),
