@@ -9,8 +9,8 @@ use super::query::QueryError;
 use super::scaled::{Scaled, WideProduct, product};
 use super::validity::Kind;
 
-/// A network of doubles prepared for queries: flat arrays in topological order, all numbers as a
-/// 64-bit mantissa with an exponent of its own.
+/// A network of doubles prepared for queries: flat arrays in topological order, the value of each
+/// node a 64-bit mantissa with an exponent of its own.
 ///
 /// Nothing underflows or overflows, however many variables there are; the logarithm is taken once,
 /// at the end. Results do not depend on the order in which children, nodes or variables were
@@ -18,10 +18,6 @@ use super::validity::Kind;
 #[derive(Debug)]
 pub struct Compiled {
     pub(super) network: Network<f64>,
-    /// One an edge.
-    pub(super) weights: Vec<Scaled>,
-    /// The values of all leaves.
-    pub(super) entries: Vec<Scaled>,
     /// One a node: the sum of a leaf's values.
     totals: Vec<Scaled>,
     /// Where the states of a variable start in arrays over all states, and one more.
@@ -78,8 +74,6 @@ impl Rows {
 pub struct Workspace {
     /// The value of every node.
     pub(super) values: Vec<Scaled>,
-    /// Likelihoods of soft evidence, one a state.
-    pub(super) likelihoods: Vec<Scaled>,
     /// The derivative of the root by every node.
     pub(super) derivatives: Vec<Scaled>,
     /// What every edge passes down.
@@ -102,14 +96,12 @@ impl Compiled {
     /// Prepares a network.
     pub fn new(network: Network<f64>) -> Self {
         let graph = network.graph();
-        let scaled = |numbers: &[f64]| numbers.iter().map(|&x| Scaled::from_f64(x)).collect();
-        let entries: Vec<Scaled> = scaled(&network.entries);
-        let totals = network
-            .entry_offsets
-            .windows(2)
-            .map(|w| {
-                let values = &entries[w[0] as usize..w[1] as usize];
-                Scaled::sum_of_products(values.len(), |i| (Scaled::ONE, values[i]))
+        let totals = (0..network.nodes())
+            .map(|node| {
+                let values = network.leaf_values(node);
+                Scaled::sum_of_products(values.len(), |i| {
+                    (Scaled::ONE, Scaled::from_f64(values[i]))
+                })
             })
             .collect();
         let mut state_offsets = vec![0];
@@ -126,8 +118,6 @@ impl Compiled {
         );
         let (roundings, marginal_roundings) = count_roundings(&network);
         let mut compiled = Compiled {
-            weights: scaled(&network.weights),
-            entries,
             totals,
             state_offsets,
             incoming,
@@ -230,45 +220,22 @@ impl Compiled {
         Ok(value)
     }
 
-    /// The likelihoods of soft evidence as scaled numbers.
-    pub(super) fn load(&self, evidence: &Evidence, workspace: &mut Workspace) {
-        workspace
-            .likelihoods
-            .resize(self.state_offsets[self.network.variables()], Scaled::ZERO);
-        for variable in 0..self.network.variables() {
-            if let Known::Likelihood(likelihoods) = evidence.about(variable) {
-                let slots = &mut workspace.likelihoods[self.state_offsets[variable]..];
-                for (slot, &likelihood) in slots.iter_mut().zip(likelihoods) {
-                    *slot = Scaled::from_f64(likelihood);
-                }
-            }
-        }
-    }
-
-    /// The values of leaf `node`, one a state.
-    pub(super) fn leaf_entries(&self, node: usize) -> &[Scaled] {
-        let offsets = &self.network.entry_offsets;
-        &self.entries[offsets[node] as usize..offsets[node + 1] as usize]
-    }
-
     /// The values of all nodes, from the leaves to the root. The evidence fits the network.
     pub(super) fn upward(&self, evidence: &Evidence, workspace: &mut Workspace) -> Scaled {
-        self.load(evidence, workspace);
         let graph = self.network.graph();
         let values = &mut workspace.values;
         values.resize(graph.kinds.len(), Scaled::ZERO);
         for (node, kind) in graph.kinds.iter().enumerate() {
             let value = match *kind {
                 Kind::Leaf { variable } => {
-                    let variable = variable as usize;
-                    match evidence.about(variable) {
+                    let leaf = self.network.leaf_values(node);
+                    match evidence.about(variable as usize) {
                         Known::Nothing => self.totals[node],
-                        Known::State(state) => self.leaf_entries(node)[state],
-                        Known::Likelihood(_) => {
-                            let entries = self.leaf_entries(node);
-                            let likelihoods =
-                                &workspace.likelihoods[self.state_offsets[variable]..];
-                            Scaled::sum_of_products(entries.len(), |i| (likelihoods[i], entries[i]))
+                        Known::State(state) => Scaled::from_f64(leaf[state]),
+                        Known::Likelihood(likelihoods) => {
+                            Scaled::sum_of_products(leaf.len(), |i| {
+                                (Scaled::from_f64(likelihoods[i]), Scaled::from_f64(leaf[i]))
+                            })
                         }
                     }
                 }
@@ -286,15 +253,15 @@ impl Compiled {
         let edges = graph.offsets[node] as usize..graph.offsets[node + 1] as usize;
         let children = &graph.children[edges.clone()];
         if graph.kinds[node] == Kind::Sum {
-            let weights = &self.weights[edges];
+            let weights = &self.network.weights[edges];
             return Scaled::sum_of_products(children.len(), |i| {
-                (weights[i], values[children[i] as usize])
+                (Scaled::from_f64(weights[i]), values[children[i] as usize])
             });
         }
         match *children {
             [child] => values[child as usize],
             [a, b] => values[a as usize].times(values[b as usize]),
-            _ => product(children.iter().map(|&child| values[child as usize])),
+            _ => product(children.len(), |i| values[children[i] as usize]),
         }
     }
 }

@@ -149,16 +149,12 @@ impl Compiled {
 
     /// One pass of maxima; the evidence fits the network.
     fn maxima(&self, evidence: &Evidence, sums: Sums, workspace: &mut Workspace) -> Scaled {
-        self.load(evidence, workspace);
         let selective = self.selective.get_or_init(|| selective_sums(&self.network));
         let graph = self.network.graph();
         workspace.values.resize(graph.kinds.len(), Scaled::ZERO);
         for (node, &kind) in graph.kinds.iter().enumerate() {
             let value = match kind {
-                Kind::Leaf { variable } => {
-                    self.best_state(node, variable as usize, evidence, workspace)
-                        .1
-                }
+                Kind::Leaf { variable } => self.best_state(node, variable as usize, evidence).1,
                 Kind::Sum if sums == Sums::Largest || selective[node] => {
                     self.best_term(node, workspace).1
                 }
@@ -170,32 +166,29 @@ impl Compiled {
     }
 
     /// The state of a leaf with the largest value, the first on a tie.
-    fn best_state(
-        &self,
-        node: usize,
-        variable: usize,
-        evidence: &Evidence,
-        workspace: &Workspace,
-    ) -> (usize, Scaled) {
-        let entries = self.leaf_entries(node);
-        let likelihoods = &workspace.likelihoods[self.state_offsets[variable]..];
+    fn best_state(&self, node: usize, variable: usize, evidence: &Evidence) -> (usize, Scaled) {
+        let leaf = self.network.leaf_values(node);
+        let scaled = leaf.iter().map(|&value| Scaled::from_f64(value));
         match evidence.about(variable) {
-            Known::State(state) => (state, entries[state]),
-            Known::Nothing => first_largest(entries.iter().copied()),
-            Known::Likelihood(_) => {
-                first_largest(entries.iter().zip(likelihoods).map(|(&e, &l)| e.times(l)))
-            }
+            Known::State(state) => (state, Scaled::from_f64(leaf[state])),
+            Known::Nothing => first_largest(scaled),
+            Known::Likelihood(likelihoods) => first_largest(
+                scaled
+                    .zip(likelihoods)
+                    .map(|(value, &likelihood)| value.times(Scaled::from_f64(likelihood))),
+            ),
         }
     }
 
     /// The child of a sum with the largest term, the first on a tie.
     fn best_term(&self, node: usize, workspace: &Workspace) -> (usize, Scaled) {
         let graph = self.network.graph();
-        let weights = &self.weights[graph.offsets[node] as usize..];
+        let weights = &self.network.weights[graph.offsets[node] as usize..];
         let children = graph.children_of(node);
         let terms = children.iter().zip(weights);
-        let (i, term) =
-            first_largest(terms.map(|(&child, &w)| workspace.values[child as usize].times(w)));
+        let (i, term) = first_largest(
+            terms.map(|(&child, &w)| workspace.values[child as usize].times(Scaled::from_f64(w))),
+        );
         (children[i] as usize, term)
     }
 
@@ -213,7 +206,7 @@ impl Compiled {
                 Kind::Sum => stack.push(self.best_term(node, workspace).0 as u32),
                 Kind::Leaf { variable } => {
                     let variable = variable as usize;
-                    assignment[variable] = self.best_state(node, variable, evidence, workspace).0;
+                    assignment[variable] = self.best_state(node, variable, evidence).0;
                 }
             }
         }

@@ -108,8 +108,8 @@ impl Compiled {
             match graph.kinds[node] {
                 Kind::Leaf { .. } => {}
                 Kind::Sum => {
-                    for (flow, &weight) in down.iter_mut().zip(&self.weights[edges]) {
-                        *flow = derivative.times(weight);
+                    for (flow, &weight) in down.iter_mut().zip(&self.network.weights[edges]) {
+                        *flow = derivative.times(Scaled::from_f64(weight));
                     }
                 }
                 Kind::Product => match *children {
@@ -127,7 +127,6 @@ impl Compiled {
     /// The joint value of every state with the evidence, and its share among the states.
     fn join_states(&self, evidence: &Evidence, workspace: &mut Workspace) {
         let Workspace {
-            likelihoods,
             derivatives,
             joint,
             probabilities,
@@ -146,12 +145,12 @@ impl Compiled {
                     Known::State(seen) if seen != state => Scaled::ZERO,
                     _ => Scaled::sum_of_products(leaves.len(), |i| {
                         let leaf = leaves[i] as usize;
-                        let entry = self.entries[offsets[leaf] as usize + state];
-                        (derivatives[leaf], entry)
+                        let value = self.network.entries[offsets[leaf] as usize + state];
+                        (derivatives[leaf], Scaled::from_f64(value))
                     }),
                 };
-                if let Known::Likelihood(_) = known {
-                    *slot = slot.times(likelihoods[states.start + state]);
+                if let Known::Likelihood(likelihoods) = known {
+                    *slot = slot.times(Scaled::from_f64(likelihoods[state]));
                 }
             }
             let joint = &joint[states.clone()];

@@ -51,12 +51,7 @@ impl Sampler<'_> {
     ) -> Result<(), QueryError> {
         let network = self.compiled.network();
         let graph = network.graph();
-        let Workspace {
-            values,
-            likelihoods,
-            stack,
-            ..
-        } = &mut *self.workspace;
+        let Workspace { values, stack, .. } = &mut *self.workspace;
         assignment.clear();
         assignment.resize(network.variables(), 0);
         stack.clear();
@@ -67,26 +62,25 @@ impl Sampler<'_> {
             match graph.kinds[node] {
                 Kind::Product => stack.extend(children),
                 Kind::Sum => {
-                    let weights = &self.compiled.weights[graph.offsets[node] as usize..];
+                    let weights = &network.weights[graph.offsets[node] as usize..];
                     let picked = Scaled::pick(children.len(), position(uniform())?, |i| {
-                        (weights[i], values[children[i] as usize])
+                        (Scaled::from_f64(weights[i]), values[children[i] as usize])
                     });
                     // Something can be picked: only nodes of positive value are visited.
                     stack.extend(picked.map(|i| children[i]));
                 }
                 Kind::Leaf { variable } => {
                     let variable = variable as usize;
-                    let entries = self.compiled.leaf_entries(node);
+                    let leaf = network.leaf_values(node);
                     let at = position(uniform())?;
-                    let likelihoods = &likelihoods[self.compiled.state_offsets[variable]..];
                     let picked = match self.evidence.about(variable) {
                         Known::State(state) => Some(state),
-                        Known::Nothing => {
-                            Scaled::pick(entries.len(), at, |x| (Scaled::ONE, entries[x]))
-                        }
-                        Known::Likelihood(_) => {
-                            Scaled::pick(entries.len(), at, |x| (likelihoods[x], entries[x]))
-                        }
+                        Known::Nothing => Scaled::pick(leaf.len(), at, |x| {
+                            (Scaled::ONE, Scaled::from_f64(leaf[x]))
+                        }),
+                        Known::Likelihood(likelihoods) => Scaled::pick(leaf.len(), at, |x| {
+                            (Scaled::from_f64(likelihoods[x]), Scaled::from_f64(leaf[x]))
+                        }),
                     };
                     assignment[variable] = picked.unwrap_or(0);
                 }

@@ -42,23 +42,29 @@ impl Scaled {
     };
 
     /// A finite, non-negative double, exactly.
+    #[inline]
     pub fn from_f64(x: f64) -> Self {
         let bits = x.to_bits() & !(1 << 63);
-        let exponent = (bits >> 52) as i64;
-        let fraction = bits & ((1 << 52) - 1);
-        // Subnormals have the scale of exponent one and no hidden bit.
-        let (mantissa, exponent) = if exponent == 0 {
-            (fraction, -1074)
-        } else {
-            (fraction | 1 << 52, exponent - 1075)
-        };
-        if mantissa == 0 {
+        if bits < 1 << 52 {
+            return Self::from_subnormal(bits);
+        }
+        // The fraction moves to the top, below the hidden bit.
+        Scaled {
+            mantissa: bits << 11 | 1 << 63,
+            exponent: (bits >> 52) as i64 - 1075 - 11,
+        }
+    }
+
+    /// `fraction · 2⁻¹⁰⁷⁴`.
+    #[inline]
+    fn from_subnormal(fraction: u64) -> Self {
+        if fraction == 0 {
             return Scaled::ZERO;
         }
-        let shift = mantissa.leading_zeros();
+        let shift = fraction.leading_zeros();
         Scaled {
-            mantissa: mantissa << shift,
-            exponent: exponent - i64::from(shift),
+            mantissa: fraction << shift,
+            exponent: -1074 - i64::from(shift),
         }
     }
 
@@ -74,8 +80,13 @@ impl Scaled {
             return Scaled::ZERO;
         }
         let shift = wide.leading_zeros();
-        let wide = wide << shift;
-        let exponent = exponent - i64::from(shift) + 64;
+        Self::round_normal(wide << shift, exponent - i64::from(shift))
+    }
+
+    /// As [`Scaled::round`], for a number whose highest bit is set.
+    #[inline]
+    fn round_normal(wide: u128, exponent: i64) -> Self {
+        let exponent = exponent + 64;
         let (mantissa, carried) = ((wide >> 64) as u64).overflowing_add((wide as u64) >> 63);
         if carried {
             Scaled {
@@ -90,10 +101,12 @@ impl Scaled {
     /// The product, rounded once.
     #[inline]
     pub fn times(self, other: Self) -> Self {
-        Self::round(
-            u128::from(self.mantissa) * u128::from(other.mantissa),
-            self.exponent + other.exponent,
-        )
+        let product = u128::from(self.mantissa) * u128::from(other.mantissa);
+        if product == 0 {
+            return Scaled::ZERO;
+        }
+        let (wide, shift) = highest_bit_set(product);
+        Self::round_normal(wide, self.exponent + other.exponent - shift)
     }
 
     /// `Σ aᵢ·bᵢ`, with a relative error below `2⁻⁶⁴ + n²·2⁻¹²⁴` for any number of terms.
@@ -111,7 +124,7 @@ impl Scaled {
         let headroom = usize::BITS - n.leading_zeros();
         let mut total = 0u128;
         for i in 0..n {
-            total += term_on_grid(term(i), largest, headroom);
+            total += on_grid(term(i), largest, headroom);
         }
         Self::round(total, largest + i64::from(headroom))
     }
@@ -129,11 +142,11 @@ impl Scaled {
         });
         let largest = products.max()?;
         let headroom = usize::BITS - n.leading_zeros();
-        let total = (0..n).fold(0, |t, i| t + term_on_grid(term(i), largest, headroom));
+        let total = (0..n).fold(0, |t, i| t + on_grid(term(i), largest, headroom));
         let (stop, _) = scale(total, position);
         let mut running = 0u128;
         (0..n).find(|&i| {
-            running += term_on_grid(term(i), largest, headroom);
+            running += on_grid(term(i), largest, headroom);
             running > stop
         })
     }
@@ -147,12 +160,16 @@ impl Scaled {
                 f64::INFINITY
             };
         }
-        let divisor = u128::from(by.mantissa);
-        let dividend = u128::from(self.mantissa) << 64;
-        let quotient = dividend / divisor;
-        // One further bit says whether anything follows: enough to round correctly.
-        let sticky = u128::from(dividend % divisor != 0);
-        nearest_f64(quotient << 1 | sticky, self.exponent - by.exponent - 65)
+        // Shortcuts, for speed: a division of 128 bits is slow.
+        if self.is_zero() {
+            return 0.0;
+        }
+        if self == by {
+            return 1.0;
+        }
+        let (quotient, rest, exponent) = self.divide(by);
+        // One further bit says whether anything follows: enough to round 65 bits to 53.
+        nearest_f64(quotient << 1 | u128::from(rest != 0), exponent - 1)
     }
 
     /// The quotient, rounded once; zero where either is.
@@ -160,14 +177,19 @@ impl Scaled {
         if by.is_zero() || self.is_zero() {
             return Scaled::ZERO;
         }
+        let (quotient, rest, exponent) = self.divide(by);
+        // The quotient has 64 or 65 bits; the next one says whether the rest is a half or more.
+        let next = u128::from(2 * rest >= u128::from(by.mantissa));
+        Self::round(quotient << 1 | next, exponent - 1)
+    }
+
+    /// Quotient and rest of `mantissa·2⁶⁴ / by.mantissa`, and the quotient's exponent.
+    fn divide(self, by: Self) -> (u128, u128, i64) {
         let divisor = u128::from(by.mantissa);
         let dividend = u128::from(self.mantissa) << 64;
-        // The quotient has 64 or 65 bits; the next one says whether the rest is a half or more.
-        let next = u128::from(2 * (dividend % divisor) >= divisor);
-        Self::round(
-            (dividend / divisor) << 1 | next,
-            self.exponent - by.exponent - 65,
-        )
+        let quotient = dividend / divisor;
+        let exponent = self.exponent - by.exponent - 64;
+        (quotient, dividend - quotient * divisor, exponent)
     }
 
     /// The natural logarithm, within 2 units in the last place; `−∞` for zero.
@@ -198,10 +220,21 @@ impl Scaled {
 
 /// One product, cut at the common place.
 #[inline]
-fn term_on_grid((a, b): (Scaled, Scaled), largest: i64, headroom: u32) -> u128 {
+fn on_grid((a, b): (Scaled, Scaled), largest: i64, headroom: u32) -> u128 {
     let product = u128::from(a.mantissa) * u128::from(b.mantissa);
     let shift = (largest - a.exponent - b.exponent) as u64 + u64::from(headroom);
     if shift < 128 { product >> shift } else { 0 }
+}
+
+/// A product of two numbers with their highest bits set lacks at most one bit: a shift by none or
+/// one, cheaper than counting zeros. Zero stays zero.
+#[inline]
+fn highest_bit_set(product: u128) -> (u128, i64) {
+    if product >> 127 == 1 {
+        (product, 0)
+    } else {
+        (product << 1, 1)
+    }
 }
 
 /// `⌊a·b/2⁶⁴⌋`, and whether anything was cut off.
@@ -262,12 +295,10 @@ impl WideProduct {
     #[inline]
     pub fn times(self, factor: Scaled) -> Self {
         let (product, cut) = scale(self.high, factor.mantissa);
-        let shift = product.leading_zeros() & 127;
+        let (high, shift) = highest_bit_set(product);
         WideProduct {
-            high: product << shift,
-            exponent: self
-                .exponent
-                .wrapping_add(factor.exponent + 64 - i64::from(shift)),
+            high,
+            exponent: self.exponent.wrapping_add(factor.exponent + 64 - shift),
             cuts: self.cuts + u64::from(cut),
         }
     }
@@ -284,13 +315,13 @@ impl WideProduct {
         let lowest = u128::from(a0) * u128::from(b0);
         let product = u128::from(a1) * u128::from(b1) + (cross_ab >> 64) + (cross_ba >> 64);
         let cut = (cross_ab as u64 | cross_ba as u64) != 0 || lowest != 0;
-        let shift = product.leading_zeros() & 127;
+        let (high, shift) = highest_bit_set(product);
         WideProduct {
-            high: product << shift,
+            high,
             exponent: self
                 .exponent
                 .wrapping_add(other.exponent)
-                .wrapping_add(128 - i64::from(shift)),
+                .wrapping_add(128 - shift),
             cuts: self.cuts + other.cuts + if cut { 3 } else { 0 },
         }
     }
@@ -306,19 +337,35 @@ impl WideProduct {
         if low < HALF && self.cuts > 0 && HALF - low <= self.cuts.saturating_mul(4) {
             return None;
         }
-        Some(Scaled::round(self.high, self.exponent))
+        Some(Scaled::round_normal(self.high, self.exponent))
     }
 }
 
-/// The product of all factors, rounded once: 64 bits, halves up.
+/// The product of `factor(0)` to `factor(n − 1)`, rounded once: 64 bits, halves up.
 ///
 /// 128 bits decide the rounding but for one case in some 2⁶⁰; there the exact product does.
+/// Long products run in four chains, whose multiplications need not wait for each other; how they
+/// are joined cannot change what is rounded correctly.
 #[inline]
-pub(super) fn product(factors: impl Iterator<Item = Scaled> + Clone) -> Scaled {
-    let wide = factors.clone().fold(WideProduct::ONE, WideProduct::times);
+pub(super) fn product(n: usize, factor: impl Fn(usize) -> Scaled) -> Scaled {
+    const CHAINS: usize = 4;
+    let mut chains = [WideProduct::ONE; CHAINS];
+    let whole = n - n % CHAINS;
+    for i in (0..whole).step_by(CHAINS) {
+        for (c, chain) in chains.iter_mut().enumerate() {
+            *chain = chain.times(factor(i + c));
+        }
+    }
+    let mut wide = chains[0];
+    if whole > 0 {
+        wide = wide.join(chains[1]).join(chains[2].join(chains[3]));
+    }
+    for i in whole..n {
+        wide = wide.times(factor(i));
+    }
     match wide.rounded() {
         Some(result) => result,
-        None => exact_product(&factors.collect::<Vec<_>>()),
+        None => exact_product(&(0..n).map(factor).collect::<Vec<_>>()),
     }
 }
 
