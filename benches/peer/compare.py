@@ -21,7 +21,7 @@ ONE_THREAD = {
 
 
 def read(path):
-    """Training and validation items as lpf splits them: 85 % and 15 % of the entities; which ones
+    """Training and validation items as lpf splits them: 70 and 15 % of the entities; which ones
     they are does not change the time."""
     import torch
 
