@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::normalize::{SimplexError, check_entries, normalize};
 use crate::math::{Field, canonical_sum};
 
-/// Checks that `values` are a distribution: every entry finite and in `[0, 1]`, and the canonical
-/// sum within `tolerance` of one.
+/// Checks that `values` are a distribution: every entry finite and not negative, and the canonical
+/// sum within `tolerance` of one (so that no entry exceeds one by more than that).
 ///
 /// # Errors
 /// The first violated condition, with the entry that violates it.
