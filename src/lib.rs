@@ -21,10 +21,12 @@
 //! | [`data`] | records, synthetic domains, model files |
 //! | [`experiments`] | the paper's experiments |
 //! | [`ledger`] | the paper's numbers, its claims and their verdicts |
+//! | [`audit`] | the same guarantees, checked on a user's own records |
 //! | [`report`] | reports in several formats |
 //! | [`cli`] | the command line |
 
 pub mod aggregate;
+pub mod audit;
 pub mod bounds;
 pub mod calibration;
 pub mod cli;

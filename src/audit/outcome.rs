@@ -1,0 +1,310 @@
+//! What an audit gives: pure data, the same names in every format.
+//!
+//! Nothing here knows how it will be shown. Serialized as it stands it is the JSON report, whose
+//! shape is numbered by [`SCHEMA_VERSION`]. A number that is infinite or undefined is `null` there.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The number of this shape; any change of a name or of a meaning raises it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything an audit has found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Audit {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// What made the report.
+    pub tool: Tool,
+    /// What was read, by name.
+    pub inputs: Vec<Input>,
+    /// What it was compared with; empty without a baseline.
+    pub baseline: Vec<Input>,
+    /// Rows that could not be used.
+    pub rejected: Rejected,
+    /// What was asked for.
+    pub settings: Settings,
+    /// How many checks have each verdict.
+    pub summary: Summary,
+    /// The checks, in a fixed order.
+    pub checks: Vec<Check>,
+    /// What the plots show.
+    pub curves: Curves,
+}
+
+/// The program that made a report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+impl Tool {
+    /// This program.
+    pub const THIS: Tool = Tool {
+        name: "lpf audit",
+        version: env!("CARGO_PKG_VERSION"),
+    };
+}
+
+/// One file, or one stream.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Input {
+    /// Its name as given; `-` for a stream without a name.
+    pub name: String,
+    /// SHA-256 of its bytes, in hexadecimal digits.
+    pub sha256: String,
+    /// Rows that are not blank; a CSV header is not a row.
+    pub rows: u64,
+    /// Rows whose prediction could be scored.
+    pub usable: u64,
+}
+
+/// Rows that could not be used: none is dropped without being counted here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Rejected {
+    /// How many.
+    pub count: u64,
+    /// How many for each reason, by reason.
+    pub reasons: Vec<ReasonCount>,
+    /// The first of them, by file and line; at most [`FIRST_REJECTIONS`].
+    pub first: Vec<Rejection>,
+}
+
+/// How many rejected rows are listed.
+pub const FIRST_REJECTIONS: usize = 20;
+
+/// How many rows were rejected for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReasonCount {
+    /// The reason, in a few words.
+    pub reason: &'static str,
+    /// How many rows.
+    pub count: u64,
+}
+
+/// One row that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+pub struct Rejection {
+    /// Name of the input.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: u64,
+    /// Where in the line: `evidence[2].factor[1]`, or a column.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Names of the classes; numbers where they have none.
+    pub classes: Vec<String>,
+    /// Number of equal-width bins, and of equal-mass bins.
+    pub bins: usize,
+    /// With this probability all intervals of the gated checks hold together.
+    pub confidence: f64,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// How far the sum of a distribution may be from one.
+    pub tolerance: f64,
+    /// The limit of each gated check.
+    pub thresholds: BTreeMap<&'static str, Threshold>,
+}
+
+/// How many checks have each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Whether no check failed: exit code 0, otherwise 1.
+    pub passed: bool,
+    /// Checks whose whole interval is on the good side.
+    pub pass: usize,
+    /// Checks whose whole interval is on the bad side.
+    pub fail: usize,
+    /// Checks with too few rows to tell.
+    pub undecided: usize,
+    /// Checks for which the input has nothing.
+    pub not_run: usize,
+    /// Checks without a threshold.
+    pub information: usize,
+}
+
+impl Summary {
+    /// Counts verdicts.
+    pub fn of(checks: &[Check]) -> Self {
+        let mut summary = Summary::default();
+        for check in checks {
+            let count = match check.verdict {
+                Verdict::Pass => &mut summary.pass,
+                Verdict::Fail => &mut summary.fail,
+                Verdict::Undecided { .. } => &mut summary.undecided,
+                Verdict::NotRun { .. } => &mut summary.not_run,
+                Verdict::Information => &mut summary.information,
+            };
+            *count += 1;
+        }
+        summary.passed = summary.fail == 0;
+        summary
+    }
+}
+
+/// One property of the log, with its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// A stable name, for thresholds and for machines: `ece`.
+    pub id: &'static str,
+    /// A name for people: `Calibration error of the predicted class (ECE)`.
+    pub title: &'static str,
+    /// What was found; none where it was not run.
+    pub value: Option<f64>,
+    /// An interval for what was estimated; none where all rows were checked and nothing was
+    /// estimated.
+    pub interval: Option<Interval>,
+    /// Rows (or items, where the sentence says so) it rests on.
+    pub n: u64,
+    /// The limit it is held to, if any.
+    pub threshold: Option<Threshold>,
+    /// What follows.
+    pub verdict: Verdict,
+    /// The probability to notice a violation of a stated size with these rows, where it is known.
+    pub power: Option<Power>,
+    /// The finding in one plain sentence.
+    pub sentence: String,
+    /// The rows that are furthest off, worst first.
+    pub worst: Vec<Offender>,
+}
+
+/// An interval, and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The probability with which it holds.
+    pub confidence: f64,
+    /// How it was found.
+    pub method: &'static str,
+}
+
+/// A limit, and which side of it is good.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Threshold {
+    /// Which side is good.
+    pub side: Side,
+    /// The limit itself, which is good.
+    pub value: f64,
+}
+
+/// Which values are good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Those up to the limit.
+    AtMost,
+    /// Those from the limit on.
+    AtLeast,
+}
+
+/// The outcome of a check. It rests on the interval, never on the value alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval is on the good side.
+    Pass,
+    /// The whole interval is on the bad side.
+    Fail,
+    /// The interval holds the limit: there are too few rows.
+    Undecided {
+        /// About how many rows would decide, if the value stays as it is; none where no number
+        /// would, because the value is the limit.
+        needed_n: Option<u64>,
+    },
+    /// The input has not what this check needs.
+    NotRun {
+        /// What is missing.
+        reason: String,
+    },
+    /// There is no threshold.
+    Information,
+}
+
+/// How likely a violation would be noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Power {
+    /// The true value that is supposed.
+    pub effect: f64,
+    /// The probability that the check fails then, with as many rows as there are.
+    pub probability: f64,
+}
+
+/// A row that is far off.
+#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+pub struct Offender {
+    /// Name of the input.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: u64,
+    /// Name of the entity, where it has one.
+    pub id: String,
+    /// How far off, in the unit of the check.
+    pub value: f64,
+}
+
+/// What the plots show.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Curves {
+    /// Confidence against accuracy, in equal-width bins; empty ones are left out.
+    pub reliability: Vec<ReliabilityPoint>,
+    /// Error rate among the most confident predictions, by rising coverage.
+    pub risk_coverage: Vec<RiskPoint>,
+    /// What removing items can do, by their number.
+    pub influence: Vec<InfluencePoint>,
+}
+
+/// One bin of the reliability diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ReliabilityPoint {
+    /// The bin holds confidences above this (the first bin: from this on).
+    pub lower: f64,
+    /// The bin holds confidences up to and including this.
+    pub upper: f64,
+    /// Predictions in it.
+    pub count: u64,
+    /// Their mean confidence.
+    pub confidence: f64,
+    /// The share that was right.
+    pub accuracy: f64,
+    /// The true share is at least this; all bins together with the settings' confidence.
+    pub accuracy_low: f64,
+    /// The true share is at most this; all bins together with the settings' confidence.
+    pub accuracy_high: f64,
+}
+
+/// One point of the risk–coverage curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RiskPoint {
+    /// The share of predictions that are kept, the most confident first.
+    pub coverage: f64,
+    /// Kept are those with about this confidence or more.
+    pub confidence: f64,
+    /// The share of wrong ones among them.
+    pub risk: f64,
+}
+
+/// What leaving out items can do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct InfluencePoint {
+    /// How many items are left out, the worst ones for each entity.
+    pub items: u64,
+    /// The share of entities whose most probable class changes then.
+    pub changed: f64,
+    /// Mean over the entities of a bound on how far the answer moves (L1, 0 to 2).
+    pub mean_shift: f64,
+}
