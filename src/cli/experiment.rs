@@ -4,19 +4,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 
 use super::Failure;
 use super::output::Output;
-use crate::data::DOMAINS;
-use crate::experiments::{DomainsSettings, Outcome, run_domains};
+use crate::experiments::{EXPERIMENTS, Lab, Outcome, Progress, Settings};
+use crate::ledger::paper::Paper;
 use crate::report::{outcome_html, outcome_markdown, outcome_text, page};
 
 /// Run an experiment and show its tables.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which experiment
-    #[arg(value_enum, default_value = "domains")]
-    name: Name,
+    #[arg(value_parser = names(), default_value = "domains")]
+    name: String,
 
     /// Seed of data and training
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -39,11 +40,8 @@ pub struct Args {
     output: Option<PathBuf>,
 }
 
-/// The experiments.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Name {
-    /// All eight synthetic domains: every way of aggregation beside the exact Bayes posterior
-    Domains,
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.id))
 }
 
 /// Shapes of output.
@@ -61,9 +59,7 @@ enum Format {
 /// See [`Failure`].
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut output = Output::create(args.output.as_deref())?;
-    let outcome = match args.name {
-        Name::Domains => domains(args)?,
-    };
+    let outcome = outcome(args)?;
     let text = match args.format {
         Format::Text => outcome_text(&outcome),
         Format::Markdown => outcome_markdown(&outcome),
@@ -77,19 +73,34 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn domains(args: &Args) -> Result<Outcome, Failure> {
-    let settings = DomainsSettings {
+/// Steps of an experiment on a terminal.
+struct Bar(indicatif::ProgressBar);
+
+impl Progress for Bar {
+    fn expect(&self, steps: u64) {
+        self.0.inc_length(steps);
+    }
+
+    fn step(&self, what: &str) {
+        self.0.set_message(what.to_owned());
+        self.0.inc(1);
+    }
+}
+
+fn outcome(args: &Args) -> Result<Outcome, Failure> {
+    let settings = Settings {
         entities: args.entities,
         epochs: args.epochs as usize,
         seed: args.seed,
-        ..DomainsSettings::default()
+        trials: None,
     };
-    let bar = indicatif::ProgressBar::new(DOMAINS.len() as u64);
+    let lab = Lab::new(settings, Paper::published().for_experiments());
+    let bar = indicatif::ProgressBar::new(0);
     bar.set_style(super::train::style("{bar:24} {pos}/{len} {msg} {eta} left"));
-    let outcome = run_domains(&settings, |result| {
-        bar.set_message(result.domain.name);
-        bar.inc(1);
-    });
-    bar.finish_and_clear();
+    let bar = Bar(bar);
+    let found = EXPERIMENTS.iter().find(|e| e.id == args.name);
+    let experiment = found.ok_or_else(|| Failure::Usage(format!("no experiment {}", args.name)))?;
+    let outcome = (experiment.run)(&lab, &bar);
+    bar.0.finish_and_clear();
     outcome.map_err(|error| Failure::Usage(error.to_string()))
 }

@@ -19,6 +19,10 @@ mod printed;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use num_traits::ToPrimitive;
+
+use crate::experiments::{Printed as Comparable, Published};
+
 pub use graph::{DependencyGraph, Disagreement, Node, Said, Voice};
 pub use printed::{Printed, Relation, Source, Suffix};
 
@@ -203,6 +207,22 @@ impl Paper {
             Value::Number(printed) => Some((cell.id.as_str(), printed)),
             Value::Text(_) => None,
         })
+    }
+
+    /// All numbers in the form that experiments compare theirs with; the ends of the rounding
+    /// intervals are the nearest doubles.
+    pub fn for_experiments(&self) -> Published {
+        let double = |x: num_rational::BigRational| x.to_f64().unwrap_or(f64::NAN);
+        Published::new(self.numbers().map(|(id, printed)| {
+            let (low, high) = printed.interval();
+            let number = Comparable {
+                value: double(printed.value()),
+                low: double(low),
+                high: double(high),
+                digits: printed.digits_after_point(),
+            };
+            (id.to_owned(), number)
+        }))
     }
 
     /// The cell with an id.

@@ -142,10 +142,19 @@ impl Printed {
         self.source
     }
 
+    /// Digits of [`Printed::value`] after the point that carry information.
+    pub fn digits_after_point(&self) -> u8 {
+        u8::try_from(self.places()).unwrap_or(0)
+    }
+
+    fn places(&self) -> i32 {
+        let hundredths = if self.suffix == Suffix::Percent { 2 } else { 0 };
+        i32::from(self.decimals) + hundredths
+    }
+
     /// `10^(−decimals)`, a hundredth of it for a percentage.
     fn scale(&self) -> BigRational {
-        let hundredths = if self.suffix == Suffix::Percent { 2 } else { 0 };
-        let places = i32::from(self.decimals) + hundredths;
+        let places = self.places();
         let power = BigRational::from_integer(BigInt::from(10).pow(places.unsigned_abs()));
         if places >= 0 { power.recip() } else { power }
     }

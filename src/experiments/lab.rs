@@ -1,0 +1,139 @@
+//! What experiments have in common: settings, models trained once, and how they are run.
+
+use std::sync::OnceLock;
+
+use super::{ExperimentError, Outcome, Published, SAMPLES, Trained};
+use crate::data::{DOMAINS, Domain};
+
+/// What an experiment's numbers depend on, apart from its own sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Seed of data, training and trials.
+    pub seed: u64,
+    /// Trials of each experiment; `None` for the paper's number, or ours where it has none.
+    pub trials: Option<usize>,
+    /// Entities to train a domain's model on, split by [`Split`](crate::data::Split).
+    pub entities: u64,
+    /// At most this many epochs of training.
+    pub epochs: usize,
+}
+
+impl Default for Settings {
+    /// 900 entities, split 630/135/135, as behind the reference data.
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            trials: None,
+            entities: 900,
+            epochs: 50,
+        }
+    }
+}
+
+/// Who wants to know how far an experiment is; `()` does not.
+pub trait Progress: Sync {
+    /// There will be so many steps more.
+    fn expect(&self, _steps: u64) {}
+    /// One step is done.
+    fn step(&self, _what: &str) {}
+}
+
+impl Progress for () {}
+
+/// Settings, the paper's numbers, and the models, each trained when it is first asked for.
+#[derive(Debug)]
+pub struct Lab {
+    /// The settings.
+    pub settings: Settings,
+    /// The paper's numbers, to be put beside ours.
+    pub paper: Published,
+    models: [OnceLock<Result<Trained, ExperimentError>>; DOMAINS.len()],
+}
+
+impl Lab {
+    /// A lab in which nothing has been trained yet.
+    pub fn new(settings: Settings, paper: Published) -> Self {
+        Lab {
+            settings,
+            paper,
+            models: Default::default(),
+        }
+    }
+
+    /// The model of the domain with this name, trained once for all experiments.
+    ///
+    /// Training does not use threads of its own, so that a thread that waits here waits for one
+    /// that works.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Domain`] for an unknown name; whatever training ended with.
+    pub fn trained(&self, name: &str) -> Result<&Trained, ExperimentError> {
+        let domain = Domain::named(name)?;
+        let at = DOMAINS.iter().position(|d| d.name == name).unwrap_or(0);
+        let model = self.models[at].get_or_init(|| Trained::new(domain, &self.settings));
+        model.as_ref().map_err(Clone::clone)
+    }
+
+    /// The domain of the paper's seven experiments.
+    ///
+    /// # Errors
+    /// As [`Lab::trained`].
+    pub fn compliance(&self) -> Result<&Trained, ExperimentError> {
+        self.trained(DOMAINS[0].name)
+    }
+
+    /// How many trials to run where the experiment's own number is `usual`, at least `least`.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Trials`] where fewer were asked for.
+    pub fn trials(&self, usual: usize, least: usize) -> Result<usize, ExperimentError> {
+        let asked = self.settings.trials.unwrap_or(usual);
+        if asked < least {
+            return Err(ExperimentError::Trials { asked, least });
+        }
+        Ok(asked)
+    }
+
+    /// The settings that all experiments on a trained model depend on, for their outcome.
+    pub fn described(&self) -> Vec<(String, String)> {
+        let Settings {
+            seed,
+            entities,
+            epochs,
+            ..
+        } = self.settings;
+        [
+            ("seed", seed.to_string()),
+            ("training entities", entities.to_string()),
+            ("epochs at most", epochs.to_string()),
+            ("samples of a factor", SAMPLES.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
+    }
+}
+
+/// One experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Its name on the command line: `T1` … `T7`, `assumptions`, `domains`.
+    pub id: &'static str,
+    /// What it measures.
+    pub title: &'static str,
+    /// Runs it: the same bits for the same settings, whatever the machine and its threads.
+    pub run: fn(&Lab, &dyn Progress) -> Result<Outcome, ExperimentError>,
+}
+
+impl Experiment {
+    /// An outcome of this experiment, without tables and figures yet.
+    pub fn outcome(&self, settings: Vec<(String, String)>, sentence: String) -> Outcome {
+        Outcome {
+            id: self.id.to_owned(),
+            title: self.title.to_owned(),
+            settings,
+            tables: Vec::new(),
+            figures: Vec::new(),
+            sentence,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The paper's numbers as an experiment needs them, and what agrees with them.
+//!
+//! Experiments do not know the paper: whoever runs them hands in its numbers, by id.
+
+use std::collections::BTreeMap;
+
+use super::{Cell, ExperimentError, Summary};
+
+/// A number that the paper prints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// The printed value; a percentage as a fraction of one.
+    pub value: f64,
+    /// The smallest value that is printed so.
+    pub low: f64,
+    /// The largest value that is printed so.
+    pub high: f64,
+    /// Digits after the point.
+    pub digits: u8,
+}
+
+/// All numbers that the paper prints, by id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Published(BTreeMap<String, Printed>);
+
+impl Published {
+    /// From pairs of id and number.
+    pub fn new(numbers: impl IntoIterator<Item = (String, Printed)>) -> Self {
+        Published(numbers.into_iter().collect())
+    }
+
+    /// The number with this id.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotPrinted`].
+    pub fn number(&self, id: &str) -> Result<Printed, ExperimentError> {
+        let missing = || ExperimentError::NotPrinted { id: id.to_owned() };
+        self.0.get(id).copied().ok_or_else(missing)
+    }
+
+    /// The number as a cell of a table, with the standard deviation that is printed with it.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotPrinted`].
+    pub fn cell(&self, id: &str) -> Result<Cell, ExperimentError> {
+        let printed = self.number(id)?;
+        Ok(match self.0.get(&format!("{id}.sd")) {
+            Some(sd) => Cell::spread(printed.value, sd.value, printed.digits),
+            None => Cell::number(printed.value, printed.digits),
+        })
+    }
+}
+
+/// How many standard deviations of one of our runs a number of the paper, which is one run too,
+/// may be away and still agree: one run in twenty is further off, if runs are normal.
+const SPREADS: f64 = 2.0;
+
+/// What agrees with the paper and what does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    agree: Vec<String>,
+    differ: Vec<String>,
+}
+
+impl Findings {
+    /// Compares a number with the printed one: they agree where some value that is printed so lies
+    /// within two standard deviations of one of our runs from our mean. A computed number, without
+    /// spread, must itself be printed so.
+    pub fn number(&mut self, what: &str, ours: &Summary, printed: &Printed) {
+        let reach = SPREADS * ours.deviation.unwrap_or(0.0);
+        let agrees = ours.mean - reach <= printed.high && printed.low <= ours.mean + reach;
+        let d = usize::from(printed.digits);
+        let shown = ours.cell(printed.digits).shown();
+        let words = format!("{what}: {shown} here, {:.d$} there", printed.value);
+        self.sort(agrees, words);
+    }
+
+    /// Notes whether something that the paper says holds here too.
+    pub fn claim(&mut self, holds: bool, what: impl Into<String>) {
+        self.sort(holds, what.into());
+    }
+
+    fn sort(&mut self, agrees: bool, words: String) {
+        if agrees {
+            self.agree.push(words);
+        } else {
+            self.differ.push(words);
+        }
+    }
+
+    /// Both lists in a sentence.
+    pub fn sentence(&self) -> String {
+        let all = self.agree.len() + self.differ.len();
+        let list = |of: &[String]| {
+            if of.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", of.join("; "))
+            }
+        };
+        format!(
+            "Of {all} statements of the paper {} agree with our run{} and {} do not{}.",
+            self.agree.len(),
+            list(&self.agree),
+            self.differ.len(),
+            list(&self.differ),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(value: f64) -> Printed {
+        Printed {
+            value,
+            low: value - 0.0005,
+            high: value + 0.0005,
+            digits: 3,
+        }
+    }
+
+    #[test]
+    fn agreement_is_two_spreads_of_one_run_and_the_rounding() {
+        let ours = Summary {
+            count: 5,
+            mean: 0.5,
+            deviation: Some(0.01),
+        };
+        let verdict = |ours: &Summary, value: f64| {
+            let mut findings = Findings::default();
+            findings.number("x", ours, &printed(value));
+            findings.differ.is_empty()
+        };
+        for (value, agrees) in [(0.52, true), (0.48, true), (0.521, false), (0.479, false)] {
+            assert_eq!(verdict(&ours, value), agrees, "{value}");
+        }
+        let exact = Summary::exact(0.77359);
+        assert!(verdict(&exact, 0.774) && !verdict(&exact, 0.773));
+    }
+
+    #[test]
+    fn the_sentence_counts_and_lists_both() {
+        let mut findings = Findings::default();
+        findings.claim(true, "a");
+        findings.number("b", &Summary::exact(0.25), &printed(0.5));
+        assert_eq!(
+            findings.sentence(),
+            "Of 2 statements of the paper 1 agree with our run (a) and 1 do not \
+             (b: 0.250 here, 0.500 there)."
+        );
+    }
+
+    #[test]
+    fn cells_carry_the_printed_deviation_and_missing_ids_are_named() {
+        let published = Published::new([
+            ("a".to_owned(), printed(0.125)),
+            ("a.sd".to_owned(), printed(0.25)),
+        ]);
+        assert_eq!(published.cell("a"), Ok(Cell::spread(0.125, 0.25, 3)));
+        let id = "b".to_owned();
+        assert_eq!(published.cell("b"), Err(ExperimentError::NotPrinted { id }));
+    }
+}
