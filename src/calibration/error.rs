@@ -54,6 +54,18 @@ pub enum CalibrationError {
         /// Bins (or classes) of the right one.
         right: usize,
     },
+    /// A sum of residuals is NaN, or larger than as many predictions can have.
+    Residual {
+        /// Position of the cell.
+        index: usize,
+        /// Its sum.
+        value: f64,
+    },
+    /// A kernel's bandwidth outside `[1/1024, 1]`.
+    Bandwidth {
+        /// The bandwidth.
+        value: f64,
+    },
     /// More than 2⁶⁴ − 1 predictions.
     TooMany,
 }
@@ -90,6 +102,13 @@ impl fmt::Display for CalibrationError {
                 f,
                 "scores over {left} and over {right} bins or classes cannot be merged"
             ),
+            CalibrationError::Residual { index, value } => write!(
+                f,
+                "the residuals of cell {index} add up to {value}, more than its count allows"
+            ),
+            CalibrationError::Bandwidth { value } => {
+                write!(f, "bandwidth {value}; choose between 1/1024 and 1")
+            }
             CalibrationError::TooMany => write!(f, "more predictions than can be counted"),
         }
     }

@@ -1,6 +1,6 @@
 //! Temperature scaling: one number that makes a decoder as sure as it is right.
 
-use crate::math::exp;
+use crate::math::{ExactSum, exp};
 
 /// How far from one a temperature is searched: `2^±10`. A model whose scores are a thousandfold too
 /// large or small is broken, not miscalibrated.
@@ -13,7 +13,9 @@ const OCTAVES: i32 = 10;
 /// whose only zero is found by bisection. `None` when it has none within `2^±10`: the held-out data
 /// are all predicted right (the loss falls with `T` for ever), or no better than by chance.
 ///
-/// `scores` holds a row of `labels.len()`-th part for each label.
+/// `scores` holds a row of `labels.len()`-th part for each label; a score of `−∞` is a class of
+/// probability zero at every temperature. The order of the rows does not matter: the derivative is
+/// an exact sum over them.
 pub fn fit_temperature(scores: &[f64], labels: &[usize]) -> Option<f64> {
     let classes = scores.len().checked_div(labels.len()).filter(|&c| c > 0)?;
     let derivative = |s: f64| -> f64 {
@@ -21,14 +23,15 @@ pub fn fit_temperature(scores: &[f64], labels: &[usize]) -> Option<f64> {
         rows.map(|(row, &label)| {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let (mut total, mut mean) = (0.0, 0.0);
-            for score in row {
+            for &score in row.iter().filter(|&&score| score != f64::NEG_INFINITY) {
                 let p = exp(s * (score - largest));
                 total += p;
                 mean += p * (score - largest);
             }
             mean / total - row.get(label).map_or(f64::NAN, |l| l - largest)
         })
-        .sum()
+        .collect::<ExactSum>()
+        .to_f64()
     };
     let (mut low, mut high) = (libm::scalbn(1.0, -OCTAVES), libm::scalbn(1.0, OCTAVES));
     if !(derivative(low) < 0.0 && derivative(high) > 0.0) {
@@ -89,6 +92,23 @@ mod tests {
         let scores = [1.0, 0.0].repeat(4);
         let t = fit_temperature(&scores, &[0, 0, 0, 1]).unwrap();
         assert!((t - 1.0 / 3f64.ln()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn impossible_classes_and_the_order_of_rows_change_nothing() {
+        let none = f64::NEG_INFINITY;
+        let t = fit_temperature(&[1.0, none, 0.0].repeat(4), &[0, 0, 0, 2]).unwrap();
+        assert!((t - 1.0 / 3f64.ln()).abs() < 1e-14);
+        let rows = [[0.3, 1.1], [2.0, 0.1], [0.2, 0.25], [1.0, 1e-9], [7.0, 7.3]];
+        let labels = [0, 0, 1, 0, 0];
+        let fit = |order: [usize; 5]| {
+            let scores: Vec<f64> = order.iter().flat_map(|&i| rows[i]).collect();
+            fit_temperature(&scores, &order.map(|i| labels[i])).unwrap()
+        };
+        assert_eq!(
+            fit([0, 1, 2, 3, 4]).to_bits(),
+            fit([4, 2, 0, 1, 3]).to_bits()
+        );
     }
 
     #[test]
