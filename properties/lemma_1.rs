@@ -1,8 +1,11 @@
 //! Lemma 1: the Monte Carlo factor is an unbiased estimate of `Φ(y) = E[p(y∣z)]`.
 
+use lpf::data::{Domain, EMBEDDING, Generator};
 use lpf::latent::decoder::{DenseLayer, ProbitDecoder};
 use lpf::latent::random::Stream;
-use lpf::latent::{Decoder, FactorWorkspace, GaussianPosterior, MlpDecoder, monte_carlo_factor};
+use lpf::latent::{
+    Decoder, FactorWorkspace, GaussianPosterior, MlpDecoder, factor_of_rows, monte_carlo_factor,
+};
 use rayon::prelude::*;
 
 use crate::harness::{Check, Draws, LEVEL, Moments, Outcome, Property, ensure};
@@ -20,6 +23,12 @@ pub const PROPERTIES: &[Property] = &[
         claims: &["L1"],
         statement: "two quadratures of the logistic-normal factor agree to 12 digits",
         run: truth,
+    },
+    Property {
+        name: "lemma_1.synthetic_mixtures",
+        claims: &["L1"],
+        statement: "over the synthetic mixtures, factors that are exact posteriors have the prior as their mean",
+        run: synthetic_mixtures,
     },
 ];
 
@@ -264,4 +273,83 @@ fn truth(_: Draws) -> Outcome {
         }))
     };
     Outcome::new(agree(120), "eight nodes", agree(8))
+}
+
+const ENTITIES: u64 = 20_000;
+
+/// The exact `P(y∣e)` of each item, entity by entity, with embeddings drawn from the Gaussian
+/// mixtures of the domain.
+fn item_posteriors(draws: &Draws, domain: &'static Domain) -> Vec<Vec<f64>> {
+    let generator = Generator::new(domain);
+    let seed = draws.stream(domain.name, 0).next_u64();
+    (0..ENTITIES)
+        .into_par_iter()
+        .map(|index| {
+            let entity = generator.entity(seed, index);
+            let items = entity.embeddings.chunks(EMBEDDING);
+            items
+                .flat_map(|item| generator.posterior(item).unwrap().into_vec())
+                .collect()
+        })
+        .collect()
+}
+
+/// One trial is one entity: the mean of its items' rows, each changed by `change`. Items share the
+/// class, so the samples depend on each other, which lemma 1 allows; `E[P(y∣E)] = π(y)` for all.
+fn mixture_means(
+    entities: &[Vec<f64>],
+    domain: &Domain,
+    level: f64,
+    change: impl Fn(&mut [f64], &[f64]),
+) -> Check {
+    let prior = domain.prior();
+    let classes = prior.len();
+    let mut values = vec![Moments::default(); classes];
+    for rows in entities {
+        let mut rows = rows.clone();
+        rows.chunks_mut(classes).for_each(|row| change(row, &prior));
+        let factor = factor_of_rows(&rows, classes).unwrap();
+        for (moments, p) in values.iter_mut().zip(factor.distribution.probabilities()) {
+            moments.add(*p);
+        }
+    }
+    Check::all((0..classes).map(|y| {
+        Check::mean(&values[y], prior[y], 1.0, level / classes as f64)
+            .named(format!("{}, class {y}", domain.name))
+    }))
+}
+
+/// Multiplies each entry by `by(y)` and normalizes.
+fn tilt(row: &mut [f64], by: impl Fn(usize) -> f64) {
+    row.iter_mut().enumerate().for_each(|(y, p)| *p *= by(y));
+    let sum: f64 = row.iter().sum();
+    row.iter_mut().for_each(|p| *p /= sum);
+}
+
+fn synthetic_mixtures(draws: Draws) -> Outcome {
+    // The first domain, and the one with the most noise, contradiction and missing items.
+    let cases = ["compliance", "construction"].map(|name| {
+        let domain = Domain::named(name).unwrap();
+        (domain, item_posteriors(&draws, domain))
+    });
+    let level = LEVEL / cases.len() as f64;
+    let check = Check::all(
+        cases
+            .iter()
+            .map(|(domain, entities)| mixture_means(entities, domain, level, |_, _| {})),
+    );
+    let (domain, entities) = &cases[0];
+    let forgotten = mixture_means(entities, domain, LEVEL, |row, prior| {
+        tilt(row, |y| 1.0 / prior[y]);
+    });
+    let twice = mixture_means(entities, domain, LEVEL, |row, prior| {
+        tilt(row, |y| prior[y]);
+    });
+    let moved = mixture_means(entities, domain, LEVEL, |row, _| {
+        row.iter_mut().for_each(|p| *p *= 0.95);
+        row[0] += 0.05;
+    });
+    Outcome::new(check, "prior forgotten", forgotten)
+        .and("prior counted twice", twice)
+        .and("5 % of the mass moved to the first class", moved)
 }

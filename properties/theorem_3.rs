@@ -1,6 +1,6 @@
 //! T3′, in place of theorem 3: the test-set bound and PAC-Bayes-kl, by simulation.
 
-use lpf::bounds::{clopper_pearson, pac_bayes_kl};
+use lpf::bounds::{clopper_pearson, gaussian_divergence, pac_bayes_kl};
 use rayon::prelude::*;
 
 use crate::harness::{Check, Draws, LEVEL, Outcome, Property};
@@ -17,6 +17,12 @@ pub const PROPERTIES: &[Property] = &[
         claims: &["T3'", "T3"],
         statement: "a posterior chosen after seeing the data violates PAC-Bayes-kl in at most δ of the trials",
         run: pac_bayes,
+    },
+    Property {
+        name: "theorem_3.gaussian_posterior",
+        claims: &["T3'", "T3"],
+        statement: "a Gaussian around weights fitted to the data violates PAC-Bayes-kl in at most δ of the trials",
+        run: gaussian_posterior,
     },
 ];
 
@@ -100,4 +106,114 @@ fn pac_bayes(draws: Draws) -> Outcome {
     }));
     let twin = Check::rate(BAYES_TRIALS, violations(&draws, 3.0, 0.0), DELTA, LEVEL);
     Outcome::new(check, "divergence left out", twin)
+}
+
+/// Deviation of the prior over weights, fixed before any data is seen.
+const PRIOR: f64 = 1.0;
+const DIMENSION: usize = 24;
+
+/// `P(Z ≤ x)` of a standard normal.
+fn normal_below(x: f64) -> f64 {
+    0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+/// A linear threshold `sign(w·x)` in 24 dimensions, labels that are fair coins: every `w`, and so
+/// every posterior, has true loss 1/2. The posterior `N(ŵ, deviation²·I)` is centred on the sum of
+/// the examples, each times its label, made `length` long; its loss on an example is
+/// `P(y·w·x < 0) = Φ(−y·ŵ·x / (deviation·‖x‖))`. Counts bounds below 1/2.
+fn coin_violations(draws: &Draws, length: f64, deviation: f64, share: f64) -> u64 {
+    (0..BAYES_TRIALS)
+        .into_par_iter()
+        .filter(|&trial| {
+            let mut s = draws.stream("linear thresholds", trial);
+            let mut points = vec![[0.0; DIMENSION]; SAMPLE as usize];
+            let mut fitted = [0.0; DIMENSION];
+            for x in &mut points {
+                s.fill_standard_normal(x);
+                // `y·x` is distributed as `x`: the label is laid into the point.
+                fitted.iter_mut().zip(&*x).for_each(|(w, x)| *w += x);
+            }
+            let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let scale = length / norm(&fitted);
+            fitted.iter_mut().for_each(|w| *w *= scale);
+            let loss = points.iter().map(|x| {
+                let margin: f64 = fitted.iter().zip(x).map(|(w, x)| w * x).sum();
+                normal_below(-margin / (deviation * norm(x)))
+            });
+            let loss = loss.sum::<f64>() / SAMPLE as f64;
+            let spread = [deviation; DIMENSION];
+            let divergence = gaussian_divergence(&fitted, &spread, &[0.0; DIMENSION], PRIOR);
+            pac_bayes_kl(loss, SAMPLE, share * divergence.unwrap(), DELTA).unwrap() < 0.5
+        })
+        .count() as u64
+}
+
+/// `E[min(|U|, ½)]` for `U ~ N(m, s²)`: the integral of `P(|U| > t)` from 0 to ½, with
+/// `∫ Φ = xΦ(x) + φ(x)`.
+fn mean_capped_distance(m: f64, s: f64) -> f64 {
+    let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let integral = |x: f64| x * normal_below(x) + density(x);
+    let above = |t: f64| s * integral((t - m) / s);
+    let below = |t: f64| s * integral((t + m) / s);
+    1.0 - (above(0.5) - above(0.0)) - (below(0.5) - below(0.0))
+}
+
+/// A threshold `x > w` on the unit interval, labels `x > ½` flipped with probability `flip`: the
+/// true loss of `w` is `flip + (1 − 2·flip)·min(|w − ½|, ½)`. The posterior is centred on the best
+/// of 64 thresholds; its loss on an example is a normal tail. Counts bounds below the true loss.
+fn threshold_violations(draws: &Draws, flip: f64, deviation: f64) -> u64 {
+    (0..BAYES_TRIALS)
+        .into_par_iter()
+        .filter(|&trial| {
+            let mut s = draws.stream("threshold", trial);
+            let sample: Vec<(f64, bool)> = (0..SAMPLE)
+                .map(|_| {
+                    let x = s.uniform();
+                    (x, (x > 0.5) != (s.uniform() < flip))
+                })
+                .collect();
+            let errors = |w: f64| sample.iter().filter(|(x, y)| (*x > w) != *y).count();
+            let best = sample.iter().map(|(x, _)| *x).min_by_key(|&w| errors(w));
+            let centre = best.unwrap();
+            let loss = sample.iter().map(|&(x, y)| {
+                let says_one = normal_below((x - centre) / deviation);
+                if y { 1.0 - says_one } else { says_one }
+            });
+            let loss = loss.sum::<f64>() / SAMPLE as f64;
+            let divergence = gaussian_divergence(&[centre], &[deviation], &[0.0], PRIOR).unwrap();
+            let truth = flip + (1.0 - 2.0 * flip) * mean_capped_distance(centre - 0.5, deviation);
+            pac_bayes_kl(loss, SAMPLE, divergence, DELTA).unwrap() < truth
+        })
+        .count() as u64
+}
+
+fn gaussian_posterior(draws: Draws) -> Outcome {
+    let coins = [(0.5, 1.0), (2.0, 1.0), (4.0, 0.5)];
+    let thresholds = [(0.0, 0.05), (0.2, 0.01), (0.2, 0.2)];
+    let level = LEVEL / (coins.len() + thresholds.len()) as f64;
+    let rate = |count, name: String| Check::rate(BAYES_TRIALS, count, DELTA, level).named(name);
+    let linear = coins.map(|(length, deviation)| {
+        rate(
+            coin_violations(&draws, length, deviation, 1.0),
+            format!("coins, N(ŵ, {deviation}²) with ‖ŵ‖ = {length}"),
+        )
+    });
+    let flat = thresholds.map(|(flip, deviation)| {
+        rate(
+            threshold_violations(&draws, flip, deviation),
+            format!("threshold, flips {flip}, deviation {deviation}"),
+        )
+    });
+    let check = Check::all(linear.into_iter().chain(flat));
+    let without = coin_violations(&draws, 4.0, 0.5, 0.0);
+    let little = coin_violations(&draws, 4.0, 0.5, 0.02);
+    Outcome::new(
+        check,
+        "divergence left out",
+        Check::rate(BAYES_TRIALS, without, DELTA, LEVEL),
+    )
+    .and(
+        "a fiftieth of the divergence",
+        Check::rate(BAYES_TRIALS, little, DELTA, LEVEL),
+    )
 }
