@@ -187,6 +187,24 @@ impl Finding {
         Finding::new(Verdict::Proved { engine, domain }, evidence)
     }
 
+    /// Not rejected by a statistical test.
+    pub fn supported(
+        test: impl Into<String>,
+        false_alarm: f64,
+        trials: u64,
+        evidence: Vec<String>,
+    ) -> Self {
+        let test = test.into();
+        Finding::new(
+            Verdict::Supported {
+                test,
+                false_alarm,
+                trials,
+            },
+            evidence,
+        )
+    }
+
     /// Agreement.
     pub fn reproduced(what: impl Into<String>, evidence: Vec<String>) -> Self {
         Finding::new(Verdict::Reproduced { what: what.into() }, evidence)

@@ -17,6 +17,7 @@ mod results;
 mod robustness;
 mod samples;
 mod sampling;
+mod simulated;
 mod structure;
 mod uncertainty;
 
@@ -124,6 +125,7 @@ pub fn all() -> Vec<Claim> {
         results::CLAIMS,
         calibration::CLAIMS,
         sampling::CLAIMS,
+        simulated::CLAIMS,
         generalization::CLAIMS,
         information::CLAIMS,
         robustness::CLAIMS,
