@@ -164,3 +164,50 @@ fn the_readme_shows_the_verdicts_of_this_version() {
         );
     }
 }
+
+/// Every file of a bound says which properties test it, and these properties exist.
+#[test]
+fn bounds_name_their_properties() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |folder: &str| -> Vec<(String, String)> {
+        std::fs::read_dir(root.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+            .map(|path| {
+                let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                (name, std::fs::read_to_string(path).unwrap())
+            })
+            .collect()
+    };
+    let properties: String = read("properties")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    // Files that hold no bound: parameters, worlds, counterexamples in general.
+    let none = ["mod", "domain", "joint", "witness"];
+    for (file, text) in read("src/bounds") {
+        if none.contains(&file.as_str()) {
+            continue;
+        }
+        let evidence = text.split("//! # Evidence").nth(1).unwrap_or_default();
+        let block: String = evidence
+            .lines()
+            .skip(1)
+            .take_while(|line| line.starts_with("//!"))
+            .collect();
+        let named: Vec<&str> = block
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|word| word.contains('.') && !word.contains('/'))
+            .collect();
+        assert!(!named.is_empty(), "{file}: no property is named");
+        for name in named {
+            assert!(
+                properties.contains(&format!("name: \"{name}\"")),
+                "{file} names {name}, which is no property"
+            );
+        }
+    }
+}

@@ -20,6 +20,11 @@
 //! A point probability is `√(n/(2πk(n−k)))·e^{r(n)−r(k)−r(n−k)−n·kl(k/n‖p)}` with the remainder
 //! `r` of Stirling's formula, all in intervals; a tail is the sum of the point probabilities away
 //! from the mean, cut where a geometric series bounds the rest. Everything is rounded outward.
+//!
+//! # Evidence
+//! Claim: T3 and L7, in whose place it stands as T3′, and T1 by way of T1″. Properties:
+//! `theorem_3.test_set_bound`, `harness.clopper_pearson`. Sharp: for `p` just above `U(k)` the
+//! limit fails with a probability as close to `δ` as one likes.
 
 use super::BoundError;
 use super::domain::{open_unit, unit};

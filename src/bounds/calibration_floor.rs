@@ -11,6 +11,9 @@
 //! unknown, yet two predictors have `ECE = 0` exactly: the constant `(1/2, 1/2)`, and the product of
 //! the factors itself, which here is the posterior because the prior is even. What holds is T4′:
 //! see [`log_loss`](super::log_loss()) and [`fano_floor`](super::fano_floor).
+//!
+//! # Evidence
+//! Claim: L5 and T4, refuted. Properties: `lemma_5.prior_is_calibrated`.
 
 use num_rational::BigRational;
 use num_traits::Zero;

@@ -11,6 +11,9 @@
 //! same with probability 1, so no `δ` helps. What holds is T1′: see
 //! [`posterior_calibration_error`](super::posterior_calibration_error), and T1″: see
 //! [`uniform_mass_radius`](super::uniform_mass_radius).
+//!
+//! # Evidence
+//! Claim: T1, refuted. Properties: `theorem_1.double_counting`.
 
 use num_rational::BigRational;
 

@@ -24,6 +24,11 @@
 //!
 //! The exponent `C` cannot be improved (Cramér's theorem); [`bayes_error_exact`] shows how close
 //! the bound is at finite `K`, without rounding.
+//!
+//! # Evidence
+//! Claim: T6, in whose place it stands as T6′. Properties: `theorem_6.exact_error`,
+//! `theorem_6.rate`, `theorem_6.decisions`. The rate is sharp: part 2 bounds the error from below
+//! at the same exponent where `s = ½` is best.
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};

@@ -9,6 +9,9 @@
 //! are `2K·artanh(1/K) ≥ 2`, so the L1 change is at least `tanh 1 > 3/4` (because `e² > 7`), while
 //! the claim allows `C·1·(1/K)·√K = C/√K`: less than `3/4` as soon as `K ≥ 16C²/9`. An adversary's
 //! shifts add up; no averaging is at work. What holds is T5′: see [`robust_l1`](super::robust_l1).
+//!
+//! # Evidence
+//! Claim: T5, refuted. Properties: `theorem_5.square_root`.
 
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};

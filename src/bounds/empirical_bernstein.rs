@@ -33,6 +33,9 @@
 //!
 //! Outside of all three, `|X̄−μ| ≤ √(2L/n)·(√V + √(2L/(n−1))) + L/(3n)`, and
 //! `2L/√(n(n−1)) + L/(3n) ≤ 7L/(3(n−1))`. ∎
+//!
+//! # Evidence
+//! Claim: T2, beside which it stands as T2′. Properties: `theorem_2.empirical_bernstein`.
 
 use super::BoundError;
 use super::domain::{entries, open_unit, several, some};

@@ -14,6 +14,9 @@
 //! Then `L̂ = 0`, but `L ≥ q(1 − d/m)`. For `N = d` and `q = 1` this happens for certain; for the
 //! paper's `N` and `d` and `q = 1/4`, with a probability that rounds to 1. What holds is T3′: see
 //! [`clopper_pearson_upper`](super::clopper_pearson_upper) and [`pac_bayes_kl`](super::pac_bayes_kl).
+//!
+//! # Evidence
+//! Claim: T3 and L7, refuted. Properties: `lemma_7.memorizer`.
 
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};

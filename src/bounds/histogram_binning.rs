@@ -30,6 +30,10 @@
 //!    `2·exp(−2(q−1)r²) = δ/B`.
 //! 3. Where several bins share the value `c = p̂_b`, `P(Y = 1 | answer = c)` is an average of their
 //!    `π_b`, each within the bound of `c`. The expected calibration error averages over `c`. ∎
+//!
+//! # Evidence
+//! Claim: T1, in whose place it stands as T1″. Properties: `histogram_binning.fixed_bins`,
+//! `histogram_binning.equal_mass`.
 
 use super::BoundError;
 use super::binomial::clopper_pearson;

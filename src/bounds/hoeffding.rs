@@ -23,6 +23,10 @@
 //!
 //! Theorem 2 applies this to the `M` decoded probabilities of each of `|Y|` classes, which lie in
 //! `[0, 1]`, and adds up the `|Y|` failure probabilities.
+//!
+//! # Evidence
+//! Claim: L2 and T2, which hold. Properties: `lemma_2.bernoulli_exact`, `lemma_2.simulation`,
+//! `theorem_2.hoeffding`, `theorem_2.rate`.
 
 use super::BoundError;
 use super::domain::{open_unit, positive, some};

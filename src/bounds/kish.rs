@@ -1,4 +1,9 @@
 //! Kish's effective sample size, the `K_eff` of theorem 1 and the `n_eff` of lemma 4.
+//!
+//! # Evidence
+//! Claim: T1.Keff and L4. Properties: `theorem_1.effective_count`, `lemma_4.weighted`. Proof
+//! harnesses: `proofs/kish.rs`. Both ends are attained: one positive weight gives 1, equal weights
+//! give `K`.
 
 use std::fmt;
 

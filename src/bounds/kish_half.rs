@@ -2,6 +2,10 @@
 //!
 //! What holds is `1 ≤ K_eff ≤ K`: the lower end because `(Σw)² ≥ Σw²` for `w ≥ 0`, the upper one
 //! by Cauchy and Schwarz. Both are attained, by one positive weight and by equal weights.
+//!
+//! # Evidence
+//! Claim: T1.Keff, refuted. Properties: `theorem_1.effective_count`. Proof harnesses:
+//! `proofs/kish.rs`.
 
 use num_rational::BigRational;
 use num_traits::{One, Signed};

@@ -20,6 +20,10 @@
 //!
 //! # Sharpness
 //! 2 is attained where the posterior is `(1−e, e/(n−1), …, e/(n−1))` for all evidence.
+//!
+//! # Evidence
+//! Claim: T4 and L5, in whose place it stands as T4′. Properties: `theorem_4.log_loss`,
+//! `theorem_4.fano`. Part 1 is sharp: the posterior itself attains it.
 
 use super::BoundError;
 use super::domain::{entries, several};

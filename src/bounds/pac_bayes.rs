@@ -36,6 +36,10 @@
 //! [`chernoff_upper`], `kl(X̄‖μ) ≤ ln(1/δ)/n`, for the mean of any independent values in `[0, 1]`.
 //! Its proof is Markov's inequality for `e^{sΣX}` with `E[e^{sX}] ≤ 1 − μ + μe^s` (convexity) at
 //! the best `s`.
+//!
+//! # Evidence
+//! Claim: L7 and T3, in whose place it stands as T3′. Properties: `theorem_3.pac_bayes_kl`,
+//! `theorem_3.gaussian_posterior`.
 
 use super::BoundError;
 use super::domain::{entries, not_negative, open_unit, positive, some, unit};

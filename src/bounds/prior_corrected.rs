@@ -25,6 +25,10 @@
 //! Two classes, uniform prior, `P(· | eᵢ) = (1, e^η)/(1+e^η)` and `Φᵢ` its mirror image: each
 //! log-error is exactly `η`, the posterior has odds `e^{−Kη}`, the estimate `e^{Kη}`; L1 is
 //! `2·tanh(Kη/2)`. [`sharp_log_errors`] has it in fractions for `η = ln 2`.
+//!
+//! # Evidence
+//! Claim: T1, in whose place it stands as T1′. Properties: `theorem_1.posterior_exact`,
+//! `theorem_1.posterior_doubles`, `theorem_1.tanh_bound`.
 
 use num_rational::BigRational;
 use num_traits::{One, pow};

@@ -31,6 +31,11 @@
 //! `δ/2` from one class to another: `Φ = (p, p+δ/2, …)`, `Φ̃ = (p+δ/2, p, …)`; see
 //! [`sharp_shift`]. Shifts add up: `n` equal items move the log-odds by `n` times as much as one,
 //! where theorem 5 has them grow with the square root.
+//!
+//! # Evidence
+//! Claim: T5, in whose place it stands as T5′. Properties: `theorem_5.random_corruption`,
+//! `theorem_5.adversary`. Sharp: two classes with odds `e^{−R/2}` attain part 1, and the adversary
+//! of the second property approaches it.
 
 use num_rational::BigRational;
 use num_traits::One;

@@ -11,6 +11,9 @@
 //! variance possible in `[0, 1]`, `σ² = 1/4`, help: the ECE tends to 1/3, so for `ε = 3/10` no number
 //! of items, however large, keeps the promise once the product is near its limit. What holds is T6′:
 //! see [`sufficient_items`](super::sufficient_items).
+//!
+//! # Evidence
+//! Claim: T6, refuted. Properties: `theorem_1.double_counting`, the same world.
 
 use num_rational::BigRational;
 use num_traits::Signed;

@@ -14,6 +14,9 @@
 //!
 //! The paper states it for a neural network without convexity. Then it fails: with two valleys, one
 //! example decides which is the deeper, and the minimizer jumps; see [`two_valleys`].
+//!
+//! # Evidence
+//! Claim: L6, refuted without convexity. Properties: `lemma_6.stability`.
 
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};

@@ -17,6 +17,9 @@
 //! `s = n_eff·ε` gives `exp(−n_eff·ε²/2)` for each side. ∎
 //!
 //! Weights that do not add up to one are divided by their sum first; `n_eff` does not change.
+//!
+//! # Evidence
+//! Claim: L4, which holds. Properties: `lemma_4.weighted`.
 
 use super::domain::{open_unit, positive};
 use super::{BoundError, effective_count};
