@@ -18,6 +18,7 @@
 //! | [`calibration`] | ECE, reliability, proper scores |
 //! | [`uncertainty`] | epistemic and aleatoric parts |
 //! | [`bounds`] | the paper's bounds and their corrected forms, one file each |
+//! | [`assumptions`] | the paper's assumptions, measured on data |
 //! | [`data`] | records, synthetic domains, model files |
 //! | [`experiments`] | the paper's experiments |
 //! | [`ledger`] | the paper's numbers, its claims and their verdicts |
@@ -26,6 +27,7 @@
 //! | [`cli`] | the command line |
 
 pub mod aggregate;
+pub mod assumptions;
 pub mod audit;
 pub mod bounds;
 pub mod calibration;

@@ -1,0 +1,342 @@
+//! A1: given the class, the items of one entity are independent of each other.
+//!
+//! # What is measured
+//! Within a class, `cᵢ = Φᵢ − Φ̄` is item `i`'s factor less the mean factor of the class's items. The
+//! correlation is Fisher's for groups, over all classes' probabilities together:
+//!
+//! ```text
+//!     ρ = mean over pairs i ≠ j of one entity of ⟨cᵢ, cⱼ⟩  /  mean over items of ‖cᵢ‖².
+//! ```
+//!
+//! Range `[−1, 1]`; 1 where every entity repeats one item, near 0 where items are independent.
+//!
+//! # The test
+//! *Hypothesis*: given the class, all items are drawn independently from one distribution, which
+//! is A1 together with "no item's distribution depends on its place or on how many there are".
+//! Dealing the items of the class anew to its entities, each keeping its number of items, then
+//! changes nothing in distribution. With `T = |Σ⟨cᵢ, cⱼ⟩ − its mean over all deals|` and `B` random
+//! deals, `p = (1 + #{b : T_b ≥ T})/(1 + B)`.
+//!
+//! *The level is exact*: data and `B` deals are `1 + B` exchangeable values, so the rank of the
+//! first is uniform up to ties, and ties count against rejection: `P(p ≤ α) ≤ α` for every `α`,
+//! number of items and distribution. This needs equal deals to have equal `T` to the bit;
+//! probabilities are therefore taken as multiples of 2⁻³² and all sums are whole numbers.
+//!
+//! *Several classes*: p-values are adjusted by Holm's method, so that the chance of one false alarm
+//! or more is at most the level.
+
+use rayon::prelude::*;
+
+use super::{AssumptionError, Items};
+use crate::bounds::BoundError;
+use crate::latent::random::{Stream, text_key};
+use crate::simplex::Distribution;
+
+const DEAL: u64 = text_key("assumption A1: deal items to entities");
+
+/// Probabilities are whole multiples of `1/UNIT`.
+const UNIT: f64 = (1u64 << 32) as f64;
+
+/// Two distributions differ by at most √2 in length, so `n` items add up to a squared length of at
+/// most `2n²·UNIT²`: below 2¹²⁷ for `n = 2³⁰`.
+const MAX_ITEMS: usize = 1 << 30;
+
+/// How the permutation test is run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IndependenceTest {
+    /// `B`, how often items are dealt anew; the smallest p-value is `1/(1 + B)`.
+    pub permutations: u64,
+    /// The chance of a false alarm.
+    pub level: f64,
+    /// Seed of the deals.
+    pub seed: u64,
+}
+
+impl Default for IndependenceTest {
+    /// 1,999 deals: p-values in steps of 1/2000, so that three classes at level 0.05 are decided
+    /// with room to spare.
+    fn default() -> Self {
+        IndependenceTest {
+            permutations: 1_999,
+            level: 0.05,
+            seed: 1,
+        }
+    }
+}
+
+/// What one class shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClassDependence {
+    /// The class.
+    pub class: usize,
+    /// Its entities.
+    pub entities: usize,
+    /// Their items.
+    pub items: usize,
+    /// Pairs of items of one entity.
+    pub pairs: u64,
+    /// `ρ`, or `None` where there is no pair or the items do not differ.
+    pub correlation: Option<f64>,
+    /// The p-value; `None` where there is nothing to test: no correlation, or no second entity
+    /// with items to deal to.
+    pub p_value: Option<f64>,
+    /// The p-value after Holm's correction for the tested classes.
+    pub adjusted: Option<f64>,
+}
+
+/// What the items say about A1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Independence {
+    /// Class by class, those without entities included.
+    pub classes: Vec<ClassDependence>,
+    /// `ρ` over all classes, each item less the mean of its own class.
+    pub correlation: Option<f64>,
+    /// `ρ` when classes are ignored: what items share because they speak of the same class.
+    pub unconditional: Option<f64>,
+    /// As asked for.
+    pub test: IndependenceTest,
+}
+
+impl Independence {
+    /// The smallest adjusted p-value; `None` where no class could be tested.
+    pub fn smallest_p(&self) -> Option<f64> {
+        let all = self.classes.iter().filter_map(|c| c.adjusted);
+        all.min_by(f64::total_cmp)
+    }
+
+    /// Whether the data contradict A1 at the level of the test.
+    pub fn contradicted(&self) -> bool {
+        self.smallest_p().is_some_and(|p| p <= self.test.level)
+    }
+
+    /// What was found, in words.
+    pub fn sentence(&self) -> String {
+        let (Some(p), Some(rho)) = (self.smallest_p(), self.correlation) else {
+            return "No class has two entities with differing items to compare, so the data say \
+                    nothing about A1."
+                .to_owned();
+        };
+        let tested = self.classes.iter().filter(|c| c.p_value.is_some()).count();
+        let level = self.test.level;
+        let verdict = if self.contradicted() {
+            format!("at level {level} the items depend on each other: A1 fails")
+        } else {
+            format!("at level {level} the data do not contradict A1")
+        };
+        format!(
+            "Given the class, items of one entity correlate by {rho:.3}; the smallest of {tested} \
+             p-values is {p:.4} after Holm's correction, so {verdict}."
+        )
+    }
+}
+
+/// The items of one class.
+struct Group {
+    /// Rows `cᵢ` in units of `1/UNIT`, less a mean rounded to a whole unit.
+    rows: Vec<i64>,
+    /// How many items each entity has.
+    sizes: Vec<usize>,
+    classes: usize,
+}
+
+impl Group {
+    fn new<'a>(entities: impl Iterator<Item = &'a [Distribution]>, classes: usize) -> Self {
+        let mut rows = Vec::new();
+        let mut sizes = Vec::new();
+        for entity in entities {
+            sizes.push(entity.len());
+            let entries = entity.iter().flat_map(Distribution::probabilities);
+            rows.extend(entries.map(|p| libm::round(p * UNIT) as i64));
+        }
+        let items = (rows.len() / classes) as i128;
+        // Any centre gives a valid test; the mean gives the correlation its meaning.
+        for class in 0..classes {
+            let column = || rows.iter().skip(class).step_by(classes);
+            let total: i128 = column().map(|&x| i128::from(x)).sum();
+            let mean = if items == 0 {
+                0
+            } else {
+                (total / items) as i64
+            };
+            for x in rows.iter_mut().skip(class).step_by(classes) {
+                *x -= mean;
+            }
+        }
+        Group {
+            rows,
+            sizes,
+            classes,
+        }
+    }
+
+    fn items(&self) -> usize {
+        self.rows.len() / self.classes
+    }
+
+    /// Ordered pairs of different items of one entity.
+    fn ordered_pairs(&self) -> u64 {
+        let pairs = |&k: &usize| k as u64 * (k as u64).saturating_sub(1);
+        self.sizes.iter().map(pairs).sum()
+    }
+
+    /// `Σᵢ ‖cᵢ‖²`.
+    fn squares(&self) -> i128 {
+        let square = |&x: &i64| i128::from(x) * i128::from(x);
+        self.rows.iter().map(square).sum()
+    }
+
+    /// `Σ_e ‖Σ_{i∈e} cᵢ‖²` when the items are dealt in this order. Less [`Group::squares`], it is
+    /// the sum of `⟨cᵢ, cⱼ⟩` over ordered pairs.
+    fn squared_sums(&self, mut deal: impl Iterator<Item = usize>, sums: &mut [i64]) -> i128 {
+        let mut total = 0;
+        for &size in &self.sizes {
+            sums.fill(0);
+            for item in deal.by_ref().take(size) {
+                let row = &self.rows[item * self.classes..(item + 1) * self.classes];
+                for (sum, x) in sums.iter_mut().zip(row) {
+                    *sum += x;
+                }
+            }
+            let square = |&x: &i64| i128::from(x) * i128::from(x);
+            total += sums.iter().map(square).sum::<i128>();
+        }
+        total
+    }
+
+    fn observed(&self) -> i128 {
+        let mut sums = vec![0; self.classes];
+        self.squared_sums(0..self.items(), &mut sums)
+    }
+
+    /// The mean of [`Group::squared_sums`] over all deals: each pair is as likely as any other, so
+    /// a pair's share of `‖Σcᵢ‖² − Σ‖cᵢ‖²`.
+    fn expected(&self) -> f64 {
+        let n = self.items() as f64;
+        let mut whole = vec![0i64; self.classes];
+        for row in self.rows.chunks_exact(self.classes) {
+            for (sum, x) in whole.iter_mut().zip(row) {
+                *sum += x;
+            }
+        }
+        let square = |&x: &i64| i128::from(x) * i128::from(x);
+        let all_pairs = whole.iter().map(square).sum::<i128>() - self.squares();
+        let share = self.ordered_pairs() as f64 / (n * (n - 1.0));
+        self.squares() as f64 + share * all_pairs as f64
+    }
+
+    /// The p-value, or `None` where every deal gives the same.
+    fn p_value(&self, stream_of: impl Fn(u64) -> Stream + Sync, permutations: u64) -> Option<f64> {
+        let filled = self.sizes.iter().filter(|&&k| k > 0).count();
+        if filled < 2 || self.ordered_pairs() == 0 || self.squares() == 0 {
+            return None;
+        }
+        let expected = self.expected();
+        let distance = |sums: i128| (sums as f64 - expected).abs();
+        let observed = distance(self.observed());
+        let items = self.items();
+        let scratch = || (Vec::with_capacity(items), vec![0; self.classes]);
+        let reached = (0..permutations)
+            .into_par_iter()
+            .map_init(scratch, |(order, sums), b| {
+                let mut stream = stream_of(b);
+                order.clear();
+                order.extend(0..items);
+                for last in (1..items).rev() {
+                    order.swap(last, stream.below(last as u64 + 1) as usize);
+                }
+                let dealt = self.squared_sums(order.iter().copied(), sums);
+                u64::from(distance(dealt) >= observed)
+            })
+            .sum::<u64>();
+        Some((1 + reached) as f64 / (1 + permutations) as f64)
+    }
+}
+
+/// `ρ` over several groups, each centred by itself.
+fn correlation(groups: &[Group]) -> Option<f64> {
+    let pairs: u64 = groups.iter().map(Group::ordered_pairs).sum();
+    let items: usize = groups.iter().map(Group::items).sum();
+    let squares: i128 = groups.iter().map(Group::squares).sum();
+    if pairs == 0 || squares == 0 {
+        return None;
+    }
+    let sums: i128 = groups.iter().map(Group::observed).sum();
+    Some((sums - squares) as f64 / pairs as f64 / (squares as f64 / items as f64))
+}
+
+/// Holm's adjustment: the `i`-th smallest of `m` p-values times `m − i + 1`, never smaller than the
+/// one before, at most one.
+fn holm(classes: &mut [ClassDependence]) {
+    let mut tested: Vec<(f64, usize)> = classes
+        .iter()
+        .enumerate()
+        .filter_map(|(i, c)| Some((c.p_value?, i)))
+        .collect();
+    tested.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut largest: f64 = 0.0;
+    let m = tested.len();
+    for (rank, (p, index)) in tested.into_iter().enumerate() {
+        largest = largest.max(((m - rank) as f64 * p).min(1.0));
+        classes[index].adjusted = Some(largest);
+    }
+}
+
+/// Checks A1 on factors and labels; `labels` has one entry for each entity.
+///
+/// # Errors
+/// [`AssumptionError::Lengths`], [`AssumptionError::Label`], [`AssumptionError::TooManyItems`];
+/// [`AssumptionError::Parameter`] for no permutations or a level outside `(0, 1)`.
+pub fn independence(
+    items: &Items<'_>,
+    labels: &[usize],
+    test: &IndependenceTest,
+) -> Result<Independence, AssumptionError> {
+    items.check_labels(labels)?;
+    if items.factors().len() > MAX_ITEMS {
+        return Err(AssumptionError::TooManyItems {
+            items: items.factors().len(),
+            limit: MAX_ITEMS,
+        });
+    }
+    let parameter = |name, value, allowed| BoundError::Parameter {
+        name,
+        value,
+        allowed,
+    };
+    if test.permutations == 0 {
+        return Err(parameter("B", 0.0, "at least 1").into());
+    }
+    if !(test.level > 0.0 && test.level < 1.0) {
+        return Err(parameter("level", test.level, "strictly between 0 and 1").into());
+    }
+    let width = items.classes();
+    let groups: Vec<Group> = (0..width)
+        .map(|class| {
+            let of_class = items.groups().zip(labels).filter(|&(_, &l)| l == class);
+            Group::new(of_class.map(|(entity, _)| entity), width)
+        })
+        .collect();
+    let mut classes = Vec::with_capacity(width);
+    for (class, group) in groups.iter().enumerate() {
+        let stream_of = |b| Stream::new(test.seed, DEAL, class as u64, b);
+        classes.push(ClassDependence {
+            class,
+            entities: group.sizes.len(),
+            items: group.items(),
+            pairs: group.ordered_pairs() / 2,
+            correlation: correlation(std::slice::from_ref(group)),
+            p_value: group.p_value(stream_of, test.permutations),
+            adjusted: None,
+        });
+    }
+    holm(&mut classes);
+    Ok(Independence {
+        classes,
+        correlation: correlation(&groups),
+        unconditional: correlation(&[Group::new(items.groups(), width)]),
+        test: *test,
+    })
+}
+
+#[cfg(test)]
+mod tests;
