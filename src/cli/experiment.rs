@@ -1,6 +1,8 @@
 //! `lpf experiment`: the experiments, run.
 
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -8,40 +10,56 @@ use clap::builder::PossibleValuesParser;
 
 use super::Failure;
 use super::output::Output;
-use crate::experiments::{EXPERIMENTS, Lab, Outcome, Progress, Settings};
+use crate::experiments::{EXPERIMENTS, Lab, Outcome, Progress, Settings, digest};
 use crate::ledger::paper::Paper;
-use crate::report::{outcome_html, outcome_markdown, outcome_text, page};
+use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, page, svg};
 
-/// Run an experiment and show its tables.
+/// Run the paper's experiments on the embedded synthetic data and show our tables beside the
+/// paper's.
+///
+/// The same settings give the same bits on every machine and with any number of threads; the
+/// digest at the end is that of all results.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which experiment
-    #[arg(value_parser = names(), default_value = "domains")]
+    #[arg(value_parser = names(), default_value = ALL, ignore_case = true)]
     name: String,
 
-    /// Seed of data and training
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    /// Seed of data, training and trials
+    #[arg(long, value_name = "S", default_value_t = Settings::default().seed)]
     seed: u64,
 
-    /// Entities to train on, in each domain
-    #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u64).range(20..))]
+    /// Trials of each experiment [default: the paper's number, or 20 where it has one trial]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    trials: Option<u32>,
+
+    /// Entities to train each model on
+    #[arg(long, value_name = "N", default_value_t = Settings::default().entities, value_parser = clap::value_parser!(u64).range(20..))]
     entities: u64,
 
-    /// At most this many epochs
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    /// At most this many epochs of training
+    #[arg(long, value_name = "N", default_value_t = Settings::default().epochs as u32, value_parser = clap::value_parser!(u32).range(1..))]
     epochs: u32,
 
     /// Shape of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
-    /// Where to write: a file that appears complete or not at all [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    /// Where to write [default: standard output]
+    ///
+    /// An existing folder, or a new name without an extension, is a folder: it gets one file for
+    /// each experiment and the figures as .svg. Anything else is one file for everything. Files
+    /// appear complete or not at all.
+    #[arg(long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
 
+/// The name that stands for every experiment.
+const ALL: &str = "all";
+
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.id))
+    let ids = EXPERIMENTS.iter().map(|experiment| experiment.id);
+    PossibleValuesParser::new(ids.chain([ALL]))
 }
 
 /// Shapes of output.
@@ -53,27 +71,95 @@ enum Format {
     Html,
 }
 
+impl Format {
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Text => "txt",
+            Format::Markdown => "md",
+            Format::Json => "json",
+            Format::Html => "html",
+        }
+    }
+
+    /// All outcomes and their digest as one document.
+    fn document(self, outcomes: &[Outcome]) -> Result<String, Failure> {
+        let digest = digest(outcomes);
+        let join = |one: fn(&Outcome) -> String| {
+            let parts: Vec<String> = outcomes.iter().map(one).collect();
+            parts.join("\n")
+        };
+        Ok(match self {
+            Format::Text => join(outcome_text) + &format!("\ndigest of the results: {digest}\n"),
+            Format::Markdown => {
+                join(outcome_markdown) + &format!("\nDigest of the results: `{digest}`\n")
+            }
+            Format::Json => {
+                let all = serde_json::json!({ "experiments": outcomes, "digest": digest });
+                let json = serde_json::to_string_pretty(&all);
+                json.map_err(|error| Failure::Usage(error.to_string()))? + "\n"
+            }
+            Format::Html => {
+                let mut body = join(outcome_html);
+                let digest = escape_html(&digest);
+                let _ = write!(body, "<p>Digest of the results: <code>{digest}</code></p>");
+                page("Experiments", &body)
+            }
+        })
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// See [`Failure`].
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let mut output = Output::create(args.output.as_deref())?;
-    let outcome = outcome(args)?;
-    let text = match args.format {
-        Format::Text => outcome_text(&outcome),
-        Format::Markdown => outcome_markdown(&outcome),
-        Format::Json => serde_json::to_string_pretty(&outcome)
-            .map(|json| json + "\n")
-            .map_err(|error| Failure::Usage(error.to_string()))?,
-        Format::Html => page(&outcome.title, &outcome_html(&outcome)),
-    };
-    output.write(text.as_bytes())?;
-    output.finish()?;
+    // A folder or file that cannot be written is said before the work, not after.
+    let target = Target::of(args.output.as_deref())?;
+    let outcomes = outcomes(args)?;
+    match target {
+        Target::Single(output) => write(output, &args.format.document(&outcomes)?)?,
+        Target::Folder(folder) => {
+            for outcome in &outcomes {
+                let one = args.format.document(std::slice::from_ref(outcome))?;
+                let name = format!("{}.{}", outcome.id, args.format.extension());
+                write(Output::create(Some(&folder.join(name)))?, &one)?;
+                for figure in &outcome.figures {
+                    let name = format!("{}.svg", figure.id);
+                    write(Output::create(Some(&folder.join(name)))?, &svg(figure))?;
+                }
+            }
+            let said = format!("digest of the results: {}\n", digest(&outcomes));
+            write(Output::create(None)?, &said)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Steps of an experiment on a terminal.
+/// Where the documents go.
+enum Target {
+    Single(Output),
+    Folder(PathBuf),
+}
+
+impl Target {
+    fn of(path: Option<&Path>) -> Result<Self, Failure> {
+        if let Some(path) = path.filter(|path| *path != Path::new("-"))
+            && (path.is_dir() || !path.exists() && path.extension().is_none())
+        {
+            let failed = |error| Failure::write(&path.to_string_lossy(), error);
+            fs::create_dir_all(path).map_err(failed)?;
+            return Ok(Target::Folder(path.to_path_buf()));
+        }
+        Ok(Target::Single(Output::create(path)?))
+    }
+}
+
+fn write(mut output: Output, text: &str) -> Result<(), Failure> {
+    output.write(text.as_bytes())?;
+    output.finish()
+}
+
+/// Steps of an experiment on a terminal; nothing where nobody looks.
 struct Bar(indicatif::ProgressBar);
 
 impl Progress for Bar {
@@ -87,20 +173,26 @@ impl Progress for Bar {
     }
 }
 
-fn outcome(args: &Args) -> Result<Outcome, Failure> {
+fn outcomes(args: &Args) -> Result<Vec<Outcome>, Failure> {
     let settings = Settings {
         entities: args.entities,
         epochs: args.epochs as usize,
         seed: args.seed,
-        trials: None,
+        trials: args.trials.map(|trials| trials as usize),
+        ..Settings::default()
     };
     let lab = Lab::new(settings, Paper::published().for_experiments());
-    let bar = indicatif::ProgressBar::new(0);
-    bar.set_style(super::train::style("{bar:24} {pos}/{len} {msg} {eta} left"));
-    let bar = Bar(bar);
-    let found = EXPERIMENTS.iter().find(|e| e.id == args.name);
-    let experiment = found.ok_or_else(|| Failure::Usage(format!("no experiment {}", args.name)))?;
-    let outcome = (experiment.run)(&lab, &bar);
-    bar.0.finish_and_clear();
-    outcome.map_err(|error| Failure::Usage(error.to_string()))
+    let asked = EXPERIMENTS.iter().filter(|experiment| {
+        args.name.eq_ignore_ascii_case(ALL) || args.name.eq_ignore_ascii_case(experiment.id)
+    });
+    let run = asked.map(|experiment| {
+        let bar = Bar(indicatif::ProgressBar::new(0));
+        let style = super::train::style("{prefix:12} {bar:24} {pos}/{len} {msg} {eta} left");
+        bar.0.set_style(style);
+        bar.0.set_prefix(experiment.id);
+        let outcome = (experiment.run)(&lab, &bar);
+        bar.0.finish_and_clear();
+        outcome.map_err(|error| Failure::Usage(format!("{}: {error}", experiment.id)))
+    });
+    run.collect()
 }

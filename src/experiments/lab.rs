@@ -16,6 +16,8 @@ pub struct Settings {
     pub entities: u64,
     /// At most this many epochs of training.
     pub epochs: usize,
+    /// Samples behind the factors that T2 takes for the truth.
+    pub truth: u64,
 }
 
 impl Default for Settings {
@@ -26,6 +28,7 @@ impl Default for Settings {
             trials: None,
             entities: 900,
             epochs: 50,
+            truth: 1_000_000,
         }
     }
 }

@@ -7,16 +7,27 @@
 //! | `published` | [`Published`]: the paper's numbers; [`Findings`]: what agrees with them |
 //! | `statistics` | means, spreads, percentiles, straight lines |
 //! | `outcome` | [`Outcome`]: tables, figures as data, a sentence |
+//! | `digest` | one number for all results |
+//! | `t1` | calibration of single items and of their aggregate |
+//! | `t2` | error of a Monte Carlo factor |
+//! | `t3` | generalization of learned aggregation |
+//! | `t4` | information in the evidence, conflict, and calibration |
 //! | `domains` | all eight domains against the exact Bayes posterior |
 
+mod digest;
 mod domains;
 mod error;
 mod lab;
 mod outcome;
 mod published;
 mod statistics;
+mod t1;
+mod t2;
+mod t3;
+mod t4;
 mod trained;
 
+pub use digest::digest;
 pub use error::ExperimentError;
 pub use lab::{Experiment, Lab, Progress, Settings};
 pub use outcome::{Axis, Cell, Figure, Outcome, Panel, Role, Scale, Series, Shape, Table};
@@ -25,4 +36,10 @@ pub use statistics::{Line, Summary, mean, percentile};
 pub use trained::{BINS, HIDDEN, SAMPLES, TestEntity, Trained, Way};
 
 /// All experiments, in the order in which they are run and shown.
-pub const EXPERIMENTS: &[Experiment] = &[domains::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[
+    t1::EXPERIMENT,
+    t2::EXPERIMENT,
+    t3::EXPERIMENT,
+    t4::EXPERIMENT,
+    domains::EXPERIMENT,
+];

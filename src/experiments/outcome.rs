@@ -107,6 +107,9 @@ pub struct Axis {
     pub scale: Scale,
     /// Values to mark; empty means that round values are chosen.
     pub ticks: Vec<f64>,
+    /// What stands at the marks in place of their values; empty for the values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 impl Axis {
@@ -116,6 +119,16 @@ impl Axis {
             label: label.to_owned(),
             scale: Scale::Linear,
             ticks: Vec::new(),
+            names: Vec::new(),
+        }
+    }
+
+    /// An axis of things that have names instead of values: they stand at 1, 2, ….
+    pub fn named(label: &str, names: &[&str]) -> Self {
+        Axis {
+            ticks: (1..=names.len()).map(|i| i as f64).collect(),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            ..Axis::linear(label)
         }
     }
 
@@ -146,6 +159,8 @@ pub enum Role {
     OursAlso,
     /// What the paper prints.
     Paper,
+    /// A second quantity that the paper prints.
+    PaperToo,
     /// A bound that the paper claims.
     Claimed,
     /// A bound that holds.

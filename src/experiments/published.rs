@@ -70,7 +70,9 @@ impl Findings {
         let reach = SPREADS * ours.deviation.unwrap_or(0.0);
         let agrees = ours.mean - reach <= printed.high && printed.low <= ours.mean + reach;
         let d = usize::from(printed.digits);
-        let shown = ours.cell(printed.digits).shown();
+        // Digits enough to see a spread that the paper's digits would hide.
+        let digits = ours.deviation.map_or(0, |_| 3).max(printed.digits);
+        let shown = ours.cell(digits).shown();
         let words = format!("{what}: {shown} here, {:.d$} there", printed.value);
         self.sort(agrees, words);
     }

@@ -11,11 +11,13 @@ const PANEL_WIDTH: f64 = 470.0;
 const PLOT_HEIGHT: f64 = 250.0;
 /// Room for the heading above, the axis below, and labels left and right.
 const TOP: f64 = 34.0;
-const BOTTOM: f64 = 46.0;
+const BOTTOM: f64 = 54.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 14.0;
 /// One line of a legend.
 const LEGEND_LINE: f64 = 20.0;
+/// One line of a name along the horizontal axis.
+const NAME_LINE: f64 = 14.0;
 /// Width of an average character of the 13-unit sans-serif text, on the safe side.
 const CHARACTER: f64 = 7.4;
 
@@ -26,6 +28,7 @@ fn look(role: Role) -> (&'static str, &'static str, char) {
         Role::OursToo => ("#009E73", "", 's'),
         Role::OursAlso => ("#CC79A7", "", 'd'),
         Role::Paper => ("#000000", "2 3", 'x'),
+        Role::PaperToo => ("#000000", "1 4", '+'),
         Role::Claimed => ("#D55E00", "7 4", 't'),
         Role::Proven => ("#E69F00", "12 3 2 3", 'v'),
         Role::Guide => ("#888888", "4 4", '.'),
@@ -84,7 +87,14 @@ fn entry_width(series: &Series) -> f64 {
 }
 
 fn panel_height(panel: &Panel) -> f64 {
-    TOP + PLOT_HEIGHT + BOTTOM + LEGEND_LINE * legend(panel).len() as f64 + 10.0
+    let legend = LEGEND_LINE * legend(panel).len() as f64;
+    TOP + PLOT_HEIGHT + BOTTOM + below_marks(panel) + legend + 10.0
+}
+
+/// Room for further lines of the names along the horizontal axis.
+fn below_marks(panel: &Panel) -> f64 {
+    let lines = panel.x.names.iter().map(|n| n.split_whitespace().count());
+    NAME_LINE * lines.max().unwrap_or(1).saturating_sub(1) as f64
 }
 
 fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
@@ -139,7 +149,7 @@ fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
             Shape::Line | Shape::Dashed | Shape::Points => frame.line(out, series),
         }
     }
-    let mut entry_y = frame.top + PLOT_HEIGHT + BOTTOM + 6.0;
+    let mut entry_y = frame.top + PLOT_HEIGHT + BOTTOM + below_marks(panel) + 6.0;
     for line in legend(panel) {
         let mut entry_x = frame.left;
         for series in line {
@@ -198,6 +208,15 @@ fn mark(out: &mut String, role: Role, x: f64, y: f64) {
             );
             return;
         }
+        '+' => {
+            let _ = write!(
+                out,
+                "<path d=\"M{:.1} {y:.1}h10M{x:.1} {:.1}v10\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>",
+                x - 5.0,
+                y - 5.0
+            );
+            return;
+        }
         '.' => return,
         _ => {
             let _ = write!(
@@ -244,16 +263,26 @@ impl Frame {
 
     fn axes(&self, out: &mut String, panel: &Panel) {
         let (right, bottom) = (self.left + self.width, self.top + self.height);
-        for &t in &self.x.ticks {
+        for (i, &t) in self.x.ticks.iter().enumerate() {
             let x = self.px(t);
             let _ = write!(
                 out,
-                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{bottom:.1}\" stroke=\"#e4e4e4\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
-                self.top,
-                bottom + 17.0,
-                label(t)
+                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{bottom:.1}\" stroke=\"#e4e4e4\"/>",
+                self.top
             );
+            // A name of several words takes a line for each, so that neighbours stay apart.
+            let size = if panel.x.names.is_empty() { 12 } else { 11 };
+            let words = match panel.x.names.get(i) {
+                Some(name) => name.split_whitespace().map(escape_html).collect(),
+                None => vec![label(t)],
+            };
+            for (line, word) in words.iter().enumerate() {
+                let _ = write!(
+                    out,
+                    "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"{size}\">{word}</text>",
+                    bottom + 17.0 + NAME_LINE * line as f64,
+                );
+            }
         }
         for &t in &self.y.ticks {
             let y = self.py(t);
@@ -277,7 +306,7 @@ impl Frame {
             self.width,
             self.height,
             self.left + self.width / 2.0,
-            bottom + 36.0,
+            bottom + 36.0 + below_marks(panel),
             escape_html(&panel.x.label),
             self.left - 50.0,
             self.top + self.height / 2.0,
@@ -293,24 +322,7 @@ impl Frame {
             dash
         };
         for (i, x, y) in self.visible(series) {
-            if let Some(&e) = series.errors.get(i)
-                && e > 0.0
-            {
-                let value = series.points[i].1;
-                let (low, high) = (self.py(value - e), self.py(value + e));
-                let low = if low.is_finite() {
-                    low
-                } else {
-                    self.fraction(0.0)
-                };
-                let _ = write!(
-                    out,
-                    "<path d=\"M{x:.1} {low:.1}V{high:.1}M{:.1} {high:.1}h6M{:.1} {low:.1}h6\" \
-                     stroke=\"{colour}\" fill=\"none\"/>",
-                    x - 3.0,
-                    x - 3.0
-                );
-            }
+            self.error_bar(out, series, i, x);
             if series.shape != Shape::Dashed {
                 mark(out, series.role, x, y);
             }
@@ -328,12 +340,34 @@ impl Frame {
         }
     }
 
+    /// The error bar of point `i`, if it has one, at the position `x`.
+    fn error_bar(&self, out: &mut String, series: &Series, i: usize, x: f64) {
+        let (colour, _, _) = look(series.role);
+        let Some(&e) = series.errors.get(i).filter(|&&e| e > 0.0) else {
+            return;
+        };
+        let value = series.points[i].1;
+        let (low, high) = (self.py(value - e), self.py(value + e));
+        // Below zero a logarithmic axis has no place: the bar goes down to its end.
+        let low = if low.is_finite() {
+            low
+        } else {
+            self.fraction(0.0)
+        };
+        let _ = write!(
+            out,
+            "<path d=\"M{x:.1} {low:.1}V{high:.1}M{left:.1} {high:.1}h6M{left:.1} {low:.1}h6\" \
+             stroke=\"{colour}\" fill=\"none\"/>",
+            left = x - 3.0
+        );
+    }
+
     fn bars(&self, out: &mut String, series: &Series, index: usize, of: usize) {
         let (colour, _, _) = look(series.role);
         let step = self.width / (series.points.len().max(1) as f64 + 1.0);
         let width = 0.8 * step / of.max(1) as f64;
         let ground = self.fraction(self.y.ground());
-        for (_, x, y) in self.visible(series) {
+        for (i, x, y) in self.visible(series) {
             let x = x + width * (index as f64 - of as f64 / 2.0);
             let _ = write!(
                 out,
@@ -342,6 +376,7 @@ impl Frame {
                 y.min(ground),
                 (y - ground).abs()
             );
+            self.error_bar(out, series, i, x + width / 2.0);
         }
     }
 

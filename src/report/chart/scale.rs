@@ -31,7 +31,14 @@ impl Mapping {
         }
         match axis.scale {
             Scale::Linear => {
-                let room = if high > low { (high - low) * 0.05 } else { 0.5 };
+                let room = if !axis.names.is_empty() {
+                    // Half a place on both sides: names are centred on their marks.
+                    0.5
+                } else if high > low {
+                    (high - low) * 0.05
+                } else {
+                    0.5
+                };
                 // An axis that starts at zero stays there.
                 low = if low == 0.0 { 0.0 } else { low - room };
                 high += room;
@@ -98,9 +105,9 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Powers of ten; with 2 and 5 between them where the axis spans less than two decades.
+/// Powers of ten; with 2 and 5 between them where the axis spans less than three decades.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    let multiples: &[f64] = if high / low < 100.0 {
+    let multiples: &[f64] = if high / low < 1000.0 {
         &[1.0, 2.0, 5.0]
     } else {
         &[1.0]

@@ -1,0 +1,403 @@
+//! T1: calibration of single items and of every way to aggregate them.
+
+use super::{
+    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress,
+    Role, Series, Shape, Summary, Table, TestEntity, Trained, Way, mean, percentile,
+};
+use crate::aggregate::Method;
+use crate::bounds::{calibration_bound, calibration_constant, effective_count};
+use crate::calibration::{Reliability, ReliabilityBin};
+use crate::latent::random::{Stream, text_key};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "T1",
+    title: "Calibration of single items and of their aggregate",
+    run,
+};
+
+/// Test entities of one trial, as in the paper (`sec:exp-thm1/entities`).
+const ENTITIES: u64 = 300;
+
+/// Trials, each with fresh entities; the paper has one.
+const TRIALS: usize = 20;
+
+/// Failure probability of the claimed bound, as in the paper.
+const DELTA: f64 = 0.05;
+
+/// How often outcomes are drawn anew for the predictions of a trial, to see which calibration
+/// error perfectly calibrated predictions have.
+const REDRAWS: u64 = 50;
+const REDRAW: u64 = text_key("T1: outcomes of calibrated predictions");
+
+/// What is judged: the items one by one, then each way, with the paper's ECE where it prints one.
+const ROWS: [(Option<Way>, Option<&str>); 8] = [
+    (None, Some("sec:exp-thm1/epsilon")),
+    (Some(Way::Formula(Method::Spn)), Some("sec:exp-thm1/ece")),
+    (Some(Way::Learned), Some("sec:exp-thm1/learned-ece")),
+    (
+        Some(Way::Formula(Method::Uniform)),
+        Some("sec:exp-thm6/uniform-ece"),
+    ),
+    (Some(Way::Formula(Method::Vote)), None),
+    (Some(Way::Formula(Method::Max)), None),
+    (Some(Way::Formula(Method::PriorCorrected)), None),
+    (Some(Way::Exact), None),
+];
+const ITEMS: usize = 0;
+const SPN: usize = 1;
+const LEARNED: usize = 2;
+const UNIFORM: usize = 3;
+
+fn name(row: usize) -> &'static str {
+    ROWS[row].0.map_or("single items", Way::name)
+}
+
+/// One trial of one row.
+struct Measured {
+    reliability: Reliability,
+    /// Calibration errors with outcomes drawn from the predictions themselves.
+    calibrated: Vec<f64>,
+}
+
+/// Confidences and whether they came true.
+type Predictions = (Vec<f64>, Vec<bool>);
+
+fn predictions(
+    trained: &Trained,
+    way: Option<Way>,
+    entities: &[TestEntity],
+) -> Result<Predictions, ExperimentError> {
+    let answers = match way {
+        Some(way) => trained.answers(way, entities)?,
+        None => entities.iter().flat_map(|e| e.factors.clone()).collect(),
+    };
+    let labels = entities.iter().flat_map(|e| {
+        let times = if way.is_some() { 1 } else { e.factors.len() };
+        std::iter::repeat_n(e.label, times)
+    });
+    let pairs = answers.iter().zip(labels);
+    Ok(pairs
+        .map(|(answer, label)| (*answer.confidence(), answer.argmax() == label))
+        .unzip())
+}
+
+fn measure(
+    (confidences, correct): &Predictions,
+    seed: u64,
+    trial: u64,
+) -> Result<Measured, ExperimentError> {
+    let redrawn = (0..REDRAWS).map(|redraw| {
+        let mut stream = Stream::new(seed, REDRAW, trial, redraw);
+        let come_true: Vec<bool> = confidences.iter().map(|&c| stream.uniform() < c).collect();
+        Ok(Reliability::of(confidences, &come_true, BINS)?.ece()?)
+    });
+    Ok(Measured {
+        reliability: Reliability::of(confidences, correct, BINS)?,
+        calibrated: redrawn.collect::<Result<_, ExperimentError>>()?,
+    })
+}
+
+/// All trials of one row, summarized.
+struct Judged {
+    ece: Summary,
+    accuracy: Summary,
+    calibrated: Summary,
+    calibrated_limit: f64,
+    bins: Vec<ReliabilityBin>,
+}
+
+fn judge(trials: &[Measured]) -> Result<Judged, ExperimentError> {
+    let each = |f: fn(&Reliability) -> Result<f64, crate::calibration::CalibrationError>| {
+        let values: Result<Vec<f64>, _> = trials.iter().map(|t| f(&t.reliability)).collect();
+        values.map(|values| Summary::of(&values))
+    };
+    let calibrated: Vec<f64> = trials.iter().flat_map(|t| t.calibrated.clone()).collect();
+    let mut pooled = Reliability::new(BINS)?;
+    for trial in trials {
+        pooled.merge(&trial.reliability)?;
+    }
+    Ok(Judged {
+        ece: each(Reliability::ece)?,
+        accuracy: each(Reliability::accuracy)?,
+        calibrated: Summary::of(&calibrated),
+        calibrated_limit: percentile(&calibrated, 95),
+        bins: pooled.bins(),
+    })
+}
+
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    let trials = lab.trials(TRIALS, 1)?;
+    progress.expect(trials as u64 + 1);
+    let trained = lab.compliance()?;
+    progress.step("model trained");
+    let mut measured: Vec<Vec<Measured>> = ROWS.iter().map(|_| Vec::new()).collect();
+    let mut counts = Vec::new();
+    for trial in 0..trials as u64 {
+        let entities = trained.test(trial * ENTITIES, ENTITIES)?;
+        for ((way, _), row) in ROWS.iter().zip(&mut measured) {
+            let found = predictions(trained, *way, &entities)?;
+            row.push(measure(&found, lab.settings.seed, trial)?);
+        }
+        let effective: Result<Vec<f64>, _> = entities
+            .iter()
+            .map(|e| effective_count(&e.weights))
+            .collect();
+        counts.push(mean(effective?));
+        progress.step("test set judged");
+    }
+    let judged: Result<Vec<Judged>, ExperimentError> =
+        measured.iter().map(|row| judge(row)).collect();
+    outcome(lab, trained, &judged?, &Summary::of(&counts), trials)
+}
+
+fn outcome(
+    lab: &Lab,
+    trained: &Trained,
+    judged: &[Judged],
+    effective: &Summary,
+    trials: usize,
+) -> Result<Outcome, ExperimentError> {
+    let classes = trained.domain().classes.len() as u64;
+    let constant = calibration_constant(classes, DELTA)?;
+    let bound = calibration_bound(judged[ITEMS].ece.mean, constant, effective.mean)?;
+    let mut settings = lab.described();
+    settings.push(("trials".into(), trials.to_string()));
+    settings.push(("test entities a trial".into(), ENTITIES.to_string()));
+    settings.push(("bins".into(), BINS.to_string()));
+    let mut outcome = EXPERIMENT.outcome(settings, sentence(lab, judged, bound)?);
+    outcome.tables = vec![
+        ways_table(lab, judged)?,
+        bound_table(lab, trained, judged, effective, constant, bound)?,
+        bins_table(judged),
+    ];
+    outcome.figures.push(figure(lab, judged)?);
+    Ok(outcome)
+}
+
+fn sentence(lab: &Lab, judged: &[Judged], bound: f64) -> Result<String, ExperimentError> {
+    let mut findings = Findings::default();
+    for (row, (_, id)) in ROWS.iter().enumerate() {
+        if let Some(id) = id {
+            let what = format!("ECE of {}", name(row));
+            findings.number(&what, &judged[row].ece, &lab.paper.number(id)?);
+        }
+    }
+    let ece = |row: usize| judged[row].ece.mean;
+    findings.claim(
+        ece(LEARNED) < ece(SPN),
+        "learned aggregation is calibrated better than the product",
+    );
+    findings.claim(
+        ece(UNIFORM) < ece(LEARNED),
+        "the plain mean is calibrated better than learned aggregation",
+    );
+    findings.claim(
+        ece(SPN) <= bound,
+        format!("the product's ECE is below ε + C/√K_eff = {bound:.3}"),
+    );
+    let fit = ROWS.len()
+        - judged
+            .iter()
+            .filter(|j| j.ece.mean > j.calibrated_limit)
+            .count();
+    Ok(format!(
+        "{} A bound of {bound:.3} on a quantity that is at most 1 {}. The mean ECE of {fit} of {} \
+         rows is one that perfectly calibrated predictions have in at least 5 % of test sets.",
+        findings.sentence(),
+        if bound >= 1.0 {
+            "says nothing"
+        } else {
+            "says something"
+        },
+        ROWS.len(),
+    ))
+}
+
+fn ways_table(lab: &Lab, judged: &[Judged]) -> Result<Table, ExperimentError> {
+    let mut rows = Vec::new();
+    for (row, (_, id)) in ROWS.iter().enumerate() {
+        let j = &judged[row];
+        rows.push(vec![
+            Cell::text(name(row)),
+            j.ece.cell(4),
+            id.map_or(Ok(Cell::Empty), |id| lab.paper.cell(id))?,
+            j.calibrated.cell(4),
+            Cell::number(j.calibrated_limit, 4),
+            j.accuracy.cell(4),
+        ]);
+    }
+    let columns = [
+        "judged",
+        "ECE",
+        "ECE in the paper",
+        "ECE if calibrated",
+        "95th percentile of that",
+        "accuracy",
+    ];
+    Ok(Table {
+        id: "T1.calibration".into(),
+        title: "Expected calibration error and accuracy; ± is the standard deviation of one \
+                trial. A finite test set gives calibrated predictions an ECE above zero: \
+                'if calibrated' has outcomes drawn from the predictions themselves."
+            .into(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn bound_table(
+    lab: &Lab,
+    trained: &Trained,
+    judged: &[Judged],
+    effective: &Summary,
+    constant: f64,
+    bound: f64,
+) -> Result<Table, ExperimentError> {
+    let paper = |id: &str| lab.paper.cell(id);
+    let ece = judged[SPN].ece.mean;
+    let rows = vec![
+        vec![
+            Cell::text("ECE of single items, ε"),
+            judged[ITEMS].ece.cell(4),
+            paper("sec:exp-thm1/bound/epsilon")?,
+        ],
+        vec![
+            Cell::text("items of an entity, K"),
+            Cell::count(trained.domain().items),
+            paper("sec:exp-thm1/K_avg")?,
+        ],
+        vec![
+            Cell::text("effective items, K_eff"),
+            effective.cell(4),
+            paper("sec:exp-thm1/bound/K_eff")?,
+        ],
+        vec![
+            Cell::text("C"),
+            Cell::number(constant, 4),
+            paper("sec:exp-thm1/bound/C")?,
+        ],
+        vec![
+            Cell::text("claimed bound ε + C/√K_eff"),
+            Cell::number(bound, 4),
+            paper("sec:exp-thm1/bound")?,
+        ],
+        vec![
+            Cell::text("bound minus ECE of the product"),
+            Cell::number(bound - ece, 4),
+            paper("sec:exp-thm1/slack")?,
+        ],
+    ];
+    Ok(Table {
+        id: "T1.bound".into(),
+        title: format!(
+            "The claimed bound, with C = √(2 ln(2|Y|/δ)) at δ = {DELTA}; the paper takes 2.0 for C"
+        ),
+        columns: ["quantity", "ours", "paper"].map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+/// The rows whose reliability is tabled and drawn.
+const DRAWN: [usize; 3] = [ITEMS, SPN, LEARNED];
+
+fn bins_table(judged: &[Judged]) -> Table {
+    let mut columns = vec!["confidence above".to_owned(), "up to".to_owned()];
+    for row in DRAWN {
+        for what in ["predictions", "confidence", "accuracy"] {
+            columns.push(format!("{what}, {}", name(row)));
+        }
+    }
+    let rows = (0..BINS).map(|bin| {
+        let edges = judged[ITEMS].bins[bin];
+        let mut cells = vec![Cell::number(edges.lower, 1), Cell::number(edges.upper, 1)];
+        for row in DRAWN {
+            let found = judged[row].bins[bin];
+            cells.push(Cell::count(found.count as usize));
+            match found.means {
+                Some(means) => {
+                    cells.push(Cell::number(means.confidence, 4));
+                    cells.push(Cell::number(means.accuracy, 4));
+                }
+                None => cells.extend([Cell::Empty, Cell::Empty]),
+            }
+        }
+        cells
+    });
+    Table {
+        id: "T1.bins".into(),
+        title: "Reliability of the most probable class, all trials together".into(),
+        rows: rows.collect(),
+        columns,
+    }
+}
+
+fn figure(lab: &Lab, judged: &[Judged]) -> Result<Figure, ExperimentError> {
+    let at = |row: usize| row as f64 + 1.0;
+    // Marks of one row stand side by side.
+    const ASIDE: f64 = 0.25;
+    let ours = judged
+        .iter()
+        .enumerate()
+        .map(|(row, j)| (at(row), j.ece.mean));
+    let spread = judged.iter().map(|j| j.ece.deviation.unwrap_or(0.0));
+    let null = judged
+        .iter()
+        .enumerate()
+        .map(|(row, j)| (at(row) + ASIDE, j.calibrated_limit));
+    let mut printed = Vec::new();
+    for (row, (_, id)) in ROWS.iter().enumerate() {
+        if let Some(id) = id {
+            printed.push((at(row) - ASIDE, lab.paper.number(id)?.value));
+        }
+    }
+    // A hyphen is a place to break a line.
+    let names: Vec<String> = (0..ROWS.len())
+        .map(|row| name(row).replace('-', "- "))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut panels = vec![Panel {
+        title: "Calibration error".into(),
+        x: Axis::named("what is judged", &names),
+        y: Axis::linear("ECE (share of predictions)"),
+        series: vec![
+            Series::new("ours", Role::Ours, Shape::Points, ours.collect())
+                .with_errors(spread.collect()),
+            Series::new("paper", Role::Paper, Shape::Points, printed),
+            Series::new(
+                "95 % of calibrated test sets are below",
+                Role::Proven,
+                Shape::Points,
+                null.collect(),
+            ),
+        ],
+    }];
+    for row in DRAWN {
+        let means = judged[row].bins.iter().filter_map(|bin| bin.means);
+        let points = means.map(|m| (m.confidence, m.accuracy));
+        panels.push(Panel {
+            title: format!("Reliability: {}", name(row)),
+            x: Axis::linear("mean confidence of a bin").marked(&UNIT),
+            y: Axis::linear("share that came true").marked(&UNIT),
+            series: vec![
+                Series::new(
+                    "calibrated",
+                    Role::Guide,
+                    Shape::Dashed,
+                    vec![(0.0, 0.0), (1.0, 1.0)],
+                ),
+                Series::new("ours", Role::Ours, Shape::Line, points.collect()),
+            ],
+        });
+    }
+    Ok(Figure {
+        id: "T1".into(),
+        caption: "Calibration error of single items and of every way to aggregate them, with the \
+                  paper's where it prints one, and reliability diagrams of the items, the product \
+                  and learned aggregation. Bars are standard deviations of one trial."
+            .into(),
+        panels,
+    })
+}
+
+/// Marks of an axis of probabilities.
+const UNIT: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];

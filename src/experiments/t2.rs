@@ -1,0 +1,384 @@
+//! T2: how the error of a Monte Carlo factor falls with the number of samples.
+
+use rayon::prelude::*;
+
+use super::{
+    Axis, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Line, Outcome, Panel, Progress,
+    Role, Series, Settings, Shape, Summary, Table, Trained, mean, percentile,
+};
+use crate::bounds::monte_carlo_error;
+use crate::latent::random::{Stream, text_key};
+use crate::latent::{FactorWorkspace, GaussianPosterior, monte_carlo_factor};
+use crate::math::{ExactSum, ln};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "T2",
+    title: "Error of a Monte Carlo factor",
+    run,
+};
+
+/// Numbers of samples, as in the paper (`sec:exp-thm2/M`).
+const SAMPLES: [usize; 5] = [4, 8, 16, 32, 64];
+
+/// Posteriors and trials, as in the paper (`sec:exp-thm2`).
+const POSTERIORS: u64 = 20;
+const TRIALS: usize = 50;
+
+/// Failure probability of the bound, as in the paper.
+const DELTA: f64 = 0.05;
+
+/// The integral over 64 latent dimensions is out of reach of quadrature. So the truth is the mean
+/// of 10⁶ samples, drawn in parts with streams of their own; its standard error is at most
+/// 0.5/√10⁶ = 0.0005, and is stated.
+const TRUTH_PART: u64 = 50_000;
+
+const TRUTH: u64 = text_key("T2: truth");
+const TRIAL: u64 = text_key("T2: trial");
+
+/// A factor that is nearly exact.
+struct Truth {
+    probabilities: Vec<f64>,
+    /// The largest standard error of an entry.
+    standard_error: f64,
+}
+
+/// Exact sums, per class, of decoded probabilities and of their squares.
+fn truth(
+    trained: &Trained,
+    posterior: &GaussianPosterior,
+    settings: &Settings,
+    number: u64,
+) -> Result<Truth, ExperimentError> {
+    let classes = trained.domain().classes.len();
+    let empty = || vec![(ExactSum::new(), ExactSum::new()); classes];
+    let merge = |mut a: Vec<(ExactSum, ExactSum)>, b: Vec<(ExactSum, ExactSum)>| {
+        for (a, b) in a.iter_mut().zip(&b) {
+            a.0.merge(&b.0);
+            a.1.merge(&b.1);
+        }
+        a
+    };
+    let sums = (0..settings.truth.div_ceil(TRUTH_PART))
+        .into_par_iter()
+        .map(|part| {
+            let samples = (settings.truth - part * TRUTH_PART).min(TRUTH_PART) as usize;
+            let mut stream = Stream::new(settings.seed, TRUTH, number, part);
+            let mut workspace = FactorWorkspace::default();
+            let decoder = &trained.decoder;
+            monte_carlo_factor(posterior, decoder, samples, &mut stream, &mut workspace)?;
+            let mut sums = empty();
+            for row in workspace.probabilities().chunks_exact(classes) {
+                for (sum, &p) in sums.iter_mut().zip(row) {
+                    sum.0.add(p);
+                    sum.1.add(p * p);
+                }
+            }
+            Ok(sums)
+        })
+        .try_reduce(empty, |a, b| Ok::<_, ExperimentError>(merge(a, b)))?;
+    let n = settings.truth as f64;
+    let probabilities: Vec<f64> = sums.iter().map(|s| s.0.to_f64() / n).collect();
+    let errors = sums.iter().zip(&probabilities).map(|(sum, p)| {
+        // Rounding can take a variance of zero below it.
+        let variance = (sum.1.to_f64() / n - p * p).max(0.0);
+        libm::sqrt(variance / n)
+    });
+    let standard_error = errors.fold(0.0, f64::max);
+    Ok(Truth {
+        probabilities,
+        standard_error,
+    })
+}
+
+/// What all trials gave for one number of samples.
+struct Measured {
+    /// Errors `max_y |Φ̂(y) − Φ(y)|`, posterior after posterior within a trial.
+    errors: Vec<f64>,
+    bound: f64,
+}
+
+impl Measured {
+    fn trial(&self, trial: usize) -> f64 {
+        let posteriors = POSTERIORS as usize;
+        let errors = self.errors.iter().skip(trial * posteriors);
+        mean(errors.take(posteriors).copied())
+    }
+}
+
+fn error(
+    trained: &Trained,
+    posterior: &GaussianPosterior,
+    truth: &Truth,
+    samples: usize,
+    stream: &mut Stream,
+    workspace: &mut FactorWorkspace,
+) -> Result<f64, ExperimentError> {
+    let factor = monte_carlo_factor(posterior, &trained.decoder, samples, stream, workspace)?;
+    let entries = factor.distribution.probabilities().iter();
+    let off = entries
+        .zip(&truth.probabilities)
+        .map(|(a, b)| (a - b).abs());
+    Ok(off.fold(0.0, f64::max))
+}
+
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    // The slope's interval comes from leaving out one trial at a time.
+    let trials = lab.trials(TRIALS, 2)?;
+    progress.expect(1 + POSTERIORS + SAMPLES.len() as u64);
+    let trained = lab.compliance()?;
+    progress.step("model trained");
+    let seed = lab.settings.seed;
+    let entities = trained.test(0, POSTERIORS)?;
+    let posteriors: Vec<&GaussianPosterior> = entities
+        .iter()
+        .filter_map(|e| e.posteriors.first())
+        .collect();
+    let mut truths = Vec::new();
+    for (number, posterior) in posteriors.iter().enumerate() {
+        truths.push(truth(trained, posterior, &lab.settings, number as u64)?);
+        progress.step("truth of a posterior");
+    }
+    let classes = trained.domain().classes.len() as u64;
+    let mut measured = Vec::new();
+    for samples in SAMPLES {
+        let errors: Result<Vec<f64>, ExperimentError> = (0..trials * posteriors.len())
+            .into_par_iter()
+            .map_init(FactorWorkspace::default, |workspace, run| {
+                let (trial, number) = (run / posteriors.len(), run % posteriors.len());
+                // Trials of different sizes share no draws.
+                let evidence = (trial * SAMPLES[SAMPLES.len() - 1] + samples) as u64;
+                let mut stream = Stream::new(seed, TRIAL, number as u64, evidence);
+                let (posterior, truth) = (posteriors[number], &truths[number]);
+                error(trained, posterior, truth, samples, &mut stream, workspace)
+            })
+            .collect();
+        measured.push(Measured {
+            errors: errors?,
+            bound: monte_carlo_error(samples as u64, classes, DELTA)?,
+        });
+        progress.step("sample size");
+    }
+    let slope = slope(&measured, trials);
+    let uncertain = truths.iter().map(|t| t.standard_error).fold(0.0, f64::max);
+    outcome(lab, &measured, &slope, uncertain, trials)
+}
+
+/// The slope of ln(mean error) over ln M, and half its interval: two standard errors by leaving
+/// out one trial at a time (the jackknife).
+struct Slope {
+    line: Line,
+    half: f64,
+}
+
+fn slope(measured: &[Measured], trials: usize) -> Slope {
+    let by_trial: Vec<Vec<f64>> = measured
+        .iter()
+        .map(|m| (0..trials).map(|t| m.trial(t)).collect())
+        .collect();
+    let fit = |left_out: Option<usize>| {
+        let points = SAMPLES.iter().zip(&by_trial).map(|(&samples, trials)| {
+            let kept = trials.iter().enumerate();
+            let kept = kept.filter(|(trial, _)| Some(*trial) != left_out);
+            (ln(samples as f64), ln(mean(kept.map(|(_, &e)| e))))
+        });
+        Line::fit(&points.collect::<Vec<_>>())
+    };
+    let without: Vec<f64> = (0..trials).map(|t| fit(Some(t)).slope).collect();
+    let spread = Summary::of(&without).deviation.unwrap_or(f64::NAN);
+    // The jackknife's variance is (n − 1)/n·Σ (sᵢ − s̄)², that is (n − 1)²/n times the sample's.
+    let n = trials as f64;
+    Slope {
+        line: fit(None),
+        half: 2.0 * spread * (n - 1.0) / libm::sqrt(n),
+    }
+}
+
+/// Ids of the paper's table.
+fn printed(samples: usize, column: &str) -> String {
+    format!("tab:thm2/M={samples}/{column}")
+}
+
+/// The slope of the paper's own means.
+fn paper_slope(lab: &Lab) -> Result<Line, ExperimentError> {
+    let mut points = Vec::new();
+    for samples in SAMPLES {
+        let mean = lab.paper.number(&printed(samples, "mean"))?.value;
+        points.push((ln(samples as f64), ln(mean)));
+    }
+    Ok(Line::fit(&points))
+}
+
+fn outcome(
+    lab: &Lab,
+    measured: &[Measured],
+    slope: &Slope,
+    uncertain: f64,
+    trials: usize,
+) -> Result<Outcome, ExperimentError> {
+    let mut findings = Findings::default();
+    let mut rows = Vec::new();
+    let mut all_below = true;
+    for (&samples, m) in SAMPLES.iter().zip(measured) {
+        let paper = |column: &str| lab.paper.cell(&printed(samples, column));
+        let p95 = percentile(&m.errors, 95);
+        let above = m.errors.iter().filter(|&&e| e > m.bound).count();
+        all_below &= p95 <= m.bound;
+        let one_trial: Vec<f64> = (0..trials).map(|t| m.trial(t)).collect();
+        let one_trial = Summary::of(&one_trial);
+        let number = |column: &str| lab.paper.number(&printed(samples, column));
+        findings.number(
+            &format!("mean error at M = {samples}"),
+            &one_trial,
+            &number("mean")?,
+        );
+        findings.number(
+            &format!("bound at M = {samples}"),
+            &Summary::exact(m.bound),
+            &number("bound")?,
+        );
+        rows.push(vec![
+            Cell::count(samples),
+            Summary::of(&m.errors).cell(5),
+            paper("mean")?,
+            Cell::number(one_trial.standard_error().unwrap_or(f64::NAN), 5),
+            Cell::number(p95, 5),
+            paper("p95")?,
+            Cell::number(m.bound, 5),
+            paper("bound")?,
+            Cell::count(above),
+        ]);
+    }
+    let (low, high) = (slope.line.slope - slope.half, slope.line.slope + slope.half);
+    findings.claim(
+        low <= -0.5 && -0.5 <= high,
+        format!("the error falls as 1/√M: our slope is in [{low:.3}, {high:.3}]"),
+    );
+    findings.claim(all_below, "every 95th percentile is below the bound");
+    let theirs = paper_slope(lab)?;
+    let mut settings = lab.described();
+    settings.push(("trials".into(), trials.to_string()));
+    settings.push(("posteriors".into(), POSTERIORS.to_string()));
+    settings.push((
+        "truth".into(),
+        format!(
+            "mean of {} samples, standard error at most {uncertain:.6}",
+            lab.settings.truth
+        ),
+    ));
+    let sentence = format!(
+        "{} The paper's own means have the slope {:.3}.",
+        findings.sentence(),
+        theirs.slope
+    );
+    let mut outcome = EXPERIMENT.outcome(settings, sentence);
+    outcome.tables = vec![error_table(rows), slope_table(slope, &theirs)];
+    outcome.figures.push(figure(lab, measured, slope)?);
+    Ok(outcome)
+}
+
+fn error_table(rows: Vec<Vec<Cell>>) -> Table {
+    let columns = [
+        "samples M",
+        "mean error",
+        "paper's mean",
+        "standard error of our mean",
+        "95th percentile",
+        "paper's 95th",
+        "bound",
+        "paper's bound",
+        "errors above the bound",
+    ];
+    Table {
+        id: "T2.error".into(),
+        title: format!(
+            "Error of a factor, the largest over the classes; ± is the standard deviation of one \
+             error. Bound: √(ln(2|Y|/δ)/(2M)) at δ = {DELTA}"
+        ),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+fn slope_table(ours: &Slope, theirs: &Line) -> Table {
+    Table {
+        id: "T2.slope".into(),
+        title: "Slope of ln(mean error) over ln M; ± is half the interval, two standard errors"
+            .into(),
+        columns: ["", "slope", "R²"].map(str::to_owned).to_vec(),
+        rows: vec![
+            vec![
+                Cell::text("ours"),
+                Cell::spread(ours.line.slope, ours.half, 4),
+                Cell::number(ours.line.r_squared, 4),
+            ],
+            vec![
+                Cell::text("the paper's means"),
+                Cell::number(theirs.slope, 4),
+                Cell::number(theirs.r_squared, 4),
+            ],
+            vec![Cell::text("theory"), Cell::number(-0.5, 4), Cell::Empty],
+        ],
+    }
+}
+
+fn figure(lab: &Lab, measured: &[Measured], slope: &Slope) -> Result<Figure, ExperimentError> {
+    let ours = |f: &dyn Fn(&Measured) -> f64| -> Vec<(f64, f64)> {
+        let pairs = SAMPLES.iter().zip(measured);
+        pairs.map(|(&samples, m)| (samples as f64, f(m))).collect()
+    };
+    let paper = |column: &str| -> Result<Vec<(f64, f64)>, ExperimentError> {
+        let numbers = SAMPLES.iter().map(|&samples| {
+            let number = lab.paper.number(&printed(samples, column))?;
+            Ok((samples as f64, number.value))
+        });
+        numbers.collect()
+    };
+    let means = ours(&|m| mean(m.errors.iter().copied()));
+    let normalized = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        let scale = |&(samples, e): &(f64, f64)| (samples, e * libm::sqrt(samples));
+        points.iter().map(scale).collect()
+    };
+    let tops = ours(&|m| percentile(&m.errors, 95));
+    // A line of slope −1/2 between our two curves, so that neither hides it.
+    let middle = SAMPLES.len() / 2;
+    let height = libm::sqrt(means[middle].1 * tops[middle].1);
+    let guide = means
+        .iter()
+        .map(|p| (p.0, height * libm::sqrt(means[middle].0 / p.0)));
+    let marks = SAMPLES.map(|samples| samples as f64);
+    let left = Panel {
+        title: "Error of a factor".into(),
+        x: Axis::log("samples M").marked(&marks),
+        y: Axis::log("error (probability)"),
+        series: vec![
+            Series::new("slope −1/2", Role::Guide, Shape::Dashed, guide.collect()),
+            Series::new("mean, ours", Role::Ours, Shape::Line, means.clone()),
+            Series::new("95th percentile, ours", Role::OursToo, Shape::Line, tops),
+            Series::new("mean, paper", Role::Paper, Shape::Points, paper("mean")?),
+            Series::new("95th, paper", Role::PaperToo, Shape::Points, paper("p95")?),
+            Series::new("bound", Role::Claimed, Shape::Dashed, ours(&|m| m.bound)),
+        ],
+    };
+    let right = Panel {
+        title: format!("Mean error · √M (our slope {:.3})", slope.line.slope),
+        x: Axis::log("samples M").marked(&marks),
+        y: Axis::linear("mean error · √M (probability)"),
+        series: vec![
+            Series::new("ours", Role::Ours, Shape::Line, normalized(&means)),
+            Series::new(
+                "paper",
+                Role::Paper,
+                Shape::Points,
+                normalized(&paper("mean")?),
+            ),
+        ],
+    };
+    Ok(Figure {
+        id: "T2".into(),
+        caption: "Error of a Monte Carlo factor against the number of samples, with the bound and \
+                  the slope −1/2, and the same multiplied by √M: level where the error falls as \
+                  1/√M. Crosses are the paper's."
+            .into(),
+        panels: vec![left, right],
+    })
+}
