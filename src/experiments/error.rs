@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::aggregate::AggregateError;
+use crate::assumptions::AssumptionError;
 use crate::bounds::{BoundError, KishError};
 use crate::calibration::CalibrationError;
 use crate::data::{FitError, UnknownDomain};
@@ -84,6 +85,8 @@ causes! {
     Bound(BoundError),
     /// An effective number of items could not be computed.
     Kish(KishError),
+    /// An assumption could not be checked.
+    Assumption(AssumptionError),
     /// Posteriors could not be mixed.
     Mixture(MixtureError),
     /// An uncertainty could not be computed.

@@ -12,8 +12,13 @@
 //! | `t2` | error of a Monte Carlo factor |
 //! | `t3` | generalization of learned aggregation |
 //! | `t4` | information in the evidence, conflict, and calibration |
+//! | `t5` | replaced items: L1 change, the paper's bound and T5′ |
+//! | `t6` | calibration error against the number of items, with the fit |
+//! | `t7` | epistemic and aleatoric variance |
+//! | `assumptions` | A1 to A6 on the trained model |
 //! | `domains` | all eight domains against the exact Bayes posterior |
 
+mod assumptions;
 mod digest;
 mod domains;
 mod error;
@@ -25,6 +30,9 @@ mod t1;
 mod t2;
 mod t3;
 mod t4;
+mod t5;
+mod t6;
+mod t7;
 mod trained;
 
 pub use digest::digest;
@@ -41,5 +49,9 @@ pub const EXPERIMENTS: &[Experiment] = &[
     t2::EXPERIMENT,
     t3::EXPERIMENT,
     t4::EXPERIMENT,
+    t5::EXPERIMENT,
+    t6::EXPERIMENT,
+    t7::EXPERIMENT,
+    assumptions::EXPERIMENT,
     domains::EXPERIMENT,
 ];

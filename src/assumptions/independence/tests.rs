@@ -122,6 +122,14 @@ fn correlation_is_one_for_copies_and_least_for_opposites() {
     let opposites = [a.clone(), b.clone(), b, a];
     let found = independence(&Items::new(&opposites, &[0, 2, 4]).unwrap(), &[0, 0], &test).unwrap();
     assert!((found.correlation.unwrap() + 1.0).abs() < 1e-8);
+    // One deal in three has two equal pairs and lies further from the mean, two are as observed:
+    // ties count, so no deal is below.
+    assert_eq!(found.classes[0].p_value, Some(1.0));
+    // Forty entities of three equal items: the data count among the deals, so p = 1/(1 + B).
+    let (factors, offsets, labels) = simulated(5, 40, 3, 1.0);
+    let items = Items::new(&factors, &offsets).unwrap();
+    let found = independence(&items, &labels, &test).unwrap();
+    assert_eq!(found.classes[0].p_value, Some(0.1));
 }
 
 /// Every arrangement of `0..n`, each once.

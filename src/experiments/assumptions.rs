@@ -1,0 +1,479 @@
+//! The six assumptions, measured on the trained model and beside the paper's figures.
+
+use super::{
+    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress,
+    Role, Series, Shape, Summary, Table, TestEntity, Trained,
+};
+use crate::assumptions::{
+    EncoderVariance, EvidenceCount, Independence, IndependenceTest, IndividualCalibration, Items,
+    Marginalization, Support, encoder_variance, evidence_count, independence,
+    individual_calibration, marginalization, support, support_floor,
+};
+use crate::latent::random::{Stream, text_key};
+use crate::latent::{Decoder, DecoderWorkspace};
+use crate::simplex::Distribution;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "assumptions",
+    title: "The six assumptions, measured",
+    run,
+};
+
+const CODES_PURPOSE: u64 = text_key("experiment assumptions: random latent codes");
+const COPIES_PURPOSE: u64 = text_key("experiment assumptions: items that repeat another");
+
+/// Fresh entities; with 2000 the interval of A3 is about 0.06 to either side, before its bias.
+const ENTITIES: u64 = 2000;
+/// Failure probability of every interval and test.
+const LEVEL: f64 = 0.05;
+/// The control of A1: one item in ten repeats the first of its entity.
+const COPIED: f64 = 0.1;
+
+/// Everything that is measured.
+struct Measured {
+    independence: Independence,
+    copies: Independence,
+    variance: EncoderVariance,
+    norms: Vec<f64>,
+    calibration: IndividualCalibration,
+    marginalization: Marginalization,
+    count: EvidenceCount,
+    factors: Support,
+    confidences: Vec<f64>,
+    codes: Support,
+}
+
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(3);
+    let trained = lab.compliance()?;
+    progress.step("model");
+    let entities = trained.test(0, ENTITIES)?;
+    progress.step("entities");
+    let measured = measure(lab, trained, &entities)?;
+    progress.step("assumptions");
+    let mut settings = lab.described();
+    for (name, value) in [
+        ("test entities", ENTITIES.to_string()),
+        ("level", LEVEL.to_string()),
+        (
+            "permutations",
+            measured.independence.test.permutations.to_string(),
+        ),
+        ("bins", BINS.to_string()),
+    ] {
+        settings.push((name.to_owned(), value));
+    }
+    let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &measured)?.sentence());
+    outcome.tables = vec![
+        summary_table(lab, &measured)?,
+        independence_table(&measured),
+        support_table(lab, &measured)?,
+    ];
+    outcome.figures.push(figure(lab, &measured)?);
+    Ok(outcome)
+}
+
+fn measure(
+    lab: &Lab,
+    trained: &Trained,
+    entities: &[TestEntity],
+) -> Result<Measured, ExperimentError> {
+    let factors: Vec<Distribution> = entities.iter().flat_map(|e| e.factors.clone()).collect();
+    let labels: Vec<usize> = entities.iter().map(|e| e.label).collect();
+    let mut offsets = vec![0];
+    for entity in entities {
+        offsets.push(offsets[offsets.len() - 1] + entity.factors.len());
+    }
+    let weights: Vec<f64> = entities.iter().flat_map(|e| e.weights.clone()).collect();
+    let posteriors = entities.iter().flat_map(|e| &e.posteriors);
+    let norms: Vec<f64> = posteriors.map(|p| p.frobenius_norm()).collect();
+    let items = Items::new(&factors, &offsets)?;
+    let test = IndependenceTest {
+        level: LEVEL,
+        seed: lab.settings.seed,
+        ..IndependenceTest::default()
+    };
+    let repeating = copies(entities, lab.settings.seed);
+    let limit = |id: &str| lab.paper.number(&format!("{AT}/{id}"));
+    let most = limit("A5/K_max")?.value as usize;
+    let codes = decoded_codes(
+        trained,
+        limit("A6/codes")?.value as usize,
+        lab.settings.seed,
+    )?;
+    let code_offsets: Vec<usize> = (0..=codes.len()).collect();
+    let floor = support_floor(items.classes());
+    Ok(Measured {
+        independence: independence(&items, &labels, &test)?,
+        copies: independence(&Items::new(&repeating, &offsets)?, &labels, &test)?,
+        variance: encoder_variance(&norms, &offsets, limit("A2/sigma_max")?.value, LEVEL)?,
+        norms,
+        calibration: individual_calibration(&items, &labels, BINS, LEVEL)?,
+        marginalization: marginalization(&items, &weights)?,
+        count: evidence_count(&offsets, most, LEVEL)?,
+        factors: support(&items, floor, LEVEL)?,
+        confidences: factors.iter().map(|f| *f.confidence()).collect(),
+        codes: support(&Items::new(&codes, &code_offsets)?, floor, LEVEL)?,
+    })
+}
+
+/// Where the paper prints the figures.
+const AT: &str = "sec:assumption-validation";
+
+/// The same evidence, except that now and then an item repeats the first of its entity.
+fn copies(entities: &[TestEntity], seed: u64) -> Vec<Distribution> {
+    let mut factors = Vec::new();
+    for (index, entity) in entities.iter().enumerate() {
+        for (item, factor) in entity.factors.iter().enumerate() {
+            let mut lot = Stream::new(seed, COPIES_PURPOSE, index as u64, item as u64);
+            let repeats = lot.uniform() < COPIED;
+            factors.push(if repeats { &entity.factors[0] } else { factor }.clone());
+        }
+    }
+    factors
+}
+
+/// What the decoder says at latent codes drawn from the standard normal distribution, the prior
+/// that the encoder is trained towards.
+fn decoded_codes(
+    trained: &Trained,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<Distribution>, ExperimentError> {
+    let decoder = &trained.decoder;
+    let mut codes = vec![0.0; count * decoder.dimension()];
+    for (i, code) in codes.chunks_exact_mut(decoder.dimension()).enumerate() {
+        Stream::new(seed, CODES_PURPOSE, i as u64, 0).fill_standard_normal(code);
+    }
+    let mut rows = vec![0.0; count * decoder.classes()];
+    decoder.decode(&codes, &mut rows, &mut DecoderWorkspace::default())?;
+    let rows = rows.chunks_exact(decoder.classes());
+    let rows: Result<Vec<Distribution>, _> = rows
+        .map(|row| Distribution::from_weights(row.to_vec()))
+        .collect();
+    Ok(rows?)
+}
+
+fn interval(low: f64, high: f64) -> Cell {
+    Cell::text(format!("{low:.3} to {high:.3}"))
+}
+
+fn summary_table(lab: &Lab, m: &Measured) -> Result<Table, ExperimentError> {
+    let paper = |id: &str| lab.paper.cell(&format!("{AT}/{id}"));
+    let verdict = |contradicted: bool| Cell::text(if contradicted { "fails" } else { "stands" });
+    let number = |x: Option<f64>, digits| x.map_or(Cell::Empty, |x| Cell::number(x, digits));
+    let items = m.variance.items;
+    let entities = m.variance.entities;
+    let p = m.independence.smallest_p();
+    let (low, high) = m.variance.interval().unwrap_or((f64::NAN, f64::NAN));
+    let rows = vec![
+        vec![
+            Cell::text("A1"),
+            Cell::text("correlation of an entity's items, given the class"),
+            paper("A1/correlation")?,
+            number(m.independence.correlation, 4),
+            p.map_or(Cell::Empty, |p| Cell::text(format!("p = {p:.4}"))),
+            Cell::count(items),
+            verdict(m.independence.contradicted()),
+        ],
+        vec![
+            Cell::text("A1, control"),
+            Cell::text("the same where one item in ten repeats the first"),
+            Cell::Empty,
+            number(m.copies.correlation, 4),
+            m.copies
+                .smallest_p()
+                .map_or(Cell::Empty, |p| Cell::text(format!("p = {p:.4}"))),
+            Cell::count(items),
+            verdict(m.copies.contradicted()),
+        ],
+        vec![
+            Cell::text("A2"),
+            Cell::text("mean Frobenius norm of the covariances"),
+            paper("A2/mean")?,
+            Cell::number(m.variance.mean, 3),
+            interval(low, high),
+            Cell::count(items),
+            verdict(m.variance.contradicted()),
+        ],
+        vec![
+            Cell::text("A2"),
+            Cell::text("largest Frobenius norm"),
+            paper("A2/max")?,
+            Cell::number(m.variance.most, 3),
+            Cell::text(m.variance.above.to_string()),
+            Cell::count(items),
+            verdict(m.variance.above.count > 0),
+        ],
+        vec![
+            Cell::text("A3"),
+            Cell::text("calibration error of single items"),
+            paper("A3/epsilon")?,
+            Cell::number(m.calibration.ece, 3),
+            interval(m.calibration.low, m.calibration.high),
+            Cell::count(items),
+            verdict(m.calibration.contradicted()),
+        ],
+        vec![
+            Cell::text("A4"),
+            Cell::text("networks that are complete and decomposable"),
+            Cell::Empty,
+            Cell::count(m.marginalization.networks),
+            Cell::text("decided"),
+            Cell::count(entities),
+            verdict(m.marginalization.contradicted()),
+        ],
+        vec![
+            Cell::text("A5"),
+            Cell::text("most items of an entity"),
+            paper("A5/K_max")?,
+            Cell::count(m.count.most),
+            Cell::text(m.count.above.to_string()),
+            Cell::count(entities),
+            verdict(m.count.contradicted()),
+        ],
+        vec![
+            Cell::text("A6"),
+            Cell::text("smallest probability of a factor"),
+            Cell::Empty,
+            Cell::text(format!("{:.1e}", m.factors.smallest)),
+            Cell::text(m.factors.below.to_string()),
+            Cell::count(items),
+            verdict(m.factors.contradicted()),
+        ],
+        vec![
+            Cell::text("A6"),
+            Cell::text("smallest probability at random latent codes"),
+            paper("A6/floor")?,
+            Cell::text(format!("{:.1e}", m.codes.smallest)),
+            Cell::Empty,
+            Cell::count(m.codes.items),
+            verdict(m.codes.contradicted()),
+        ],
+    ];
+    let columns = [
+        "assumption",
+        "measured",
+        "paper",
+        "here",
+        "interval, p or share",
+        "n",
+        "A",
+    ];
+    Ok(Table {
+        id: "assumptions".to_owned(),
+        title: format!(
+            "The assumptions on {entities} fresh entities, each test and interval at level {LEVEL}"
+        ),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn independence_table(m: &Measured) -> Table {
+    let mut rows = Vec::new();
+    for (name, found) in [("as they are", &m.independence), ("control", &m.copies)] {
+        for class in &found.classes {
+            let number = |x: Option<f64>| x.map_or(Cell::Empty, |x| Cell::number(x, 4));
+            rows.push(vec![
+                Cell::text(name),
+                Cell::count(class.class),
+                Cell::count(class.entities),
+                Cell::number(class.pairs as f64, 0),
+                number(class.correlation),
+                number(class.p_value),
+                number(class.adjusted),
+            ]);
+        }
+        let ignored = found
+            .unconditional
+            .map_or(Cell::Empty, |x| Cell::number(x, 4));
+        let mut row = vec![Cell::text(name), Cell::text("classes ignored")];
+        row.extend([Cell::Empty, Cell::Empty, ignored, Cell::Empty, Cell::Empty]);
+        rows.push(row);
+    }
+    let columns = [
+        "items",
+        "class",
+        "entities",
+        "pairs",
+        "correlation",
+        "p",
+        "p, Holm",
+    ];
+    Table {
+        id: "assumptions.A1".to_owned(),
+        title: "A1: correlation of the items of one entity, and its permutation test".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+fn support_table(lab: &Lab, m: &Measured) -> Result<Table, ExperimentError> {
+    let entropy = lab.paper.cell("sec:exp-thm4/H(Y|E)")?;
+    let required = lab.paper.cell(&format!("{AT}/A6/required"))?;
+    let mut rows = Vec::new();
+    for (name, s) in [("factors", &m.factors), ("random latent codes", &m.codes)] {
+        let paper = |cell: &Cell| {
+            if name == "factors" {
+                cell.clone()
+            } else {
+                Cell::Empty
+            }
+        };
+        rows.push(vec![
+            Cell::text(name),
+            Cell::text("smallest probability, at least"),
+            paper(&required),
+            Cell::number(s.floor, 4),
+            Cell::text(format!("{:.1e}", s.smallest)),
+        ]);
+        rows.push(vec![
+            Cell::text(name),
+            Cell::text("largest probability, at most"),
+            Cell::Empty,
+            Cell::number(s.confidence_limit, 4),
+            Cell::number(s.largest, 4),
+        ]);
+        rows.push(vec![
+            Cell::text(name),
+            Cell::text("mean entropy in bits, at least (paper: its own measurement)"),
+            paper(&entropy),
+            Cell::number(s.entropy_limit, 4),
+            Cell::number(s.mean_entropy, 4),
+        ]);
+    }
+    let columns = ["of", "what A6 implies", "paper", "limit", "here"];
+    Ok(Table {
+        id: "assumptions.A6".to_owned(),
+        title: "A6: what a floor of 1/(2|Y|) implies, against the data".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn findings(lab: &Lab, m: &Measured) -> Result<Findings, ExperimentError> {
+    let mut findings = Findings::default();
+    let paper = |id: &str| lab.paper.number(&format!("{AT}/{id}"));
+    // Each measured number is compared by its standard error or by its interval.
+    let measured = |mean: f64, deviation: Option<f64>| Summary {
+        count: m.variance.items,
+        mean,
+        deviation,
+    };
+    let rho = m.independence.correlation.unwrap_or(f64::NAN);
+    let rho = measured(rho, None);
+    findings.number(
+        "correlation given the class (A1)",
+        &rho,
+        &paper("A1/correlation")?,
+    );
+    let norm = measured(m.variance.mean, m.variance.standard_error);
+    findings.number("mean norm (A2)", &norm, &paper("A2/mean")?);
+    let most = measured(m.variance.most, None);
+    findings.number("largest norm (A2)", &most, &paper("A2/max")?);
+    let epsilon = paper("A3/epsilon")?;
+    let c = &m.calibration;
+    findings.claim(
+        c.low <= epsilon.high && epsilon.low <= c.high,
+        format!(
+            "calibration error of single items (A3): {:.3} here, within {:.3} to {:.3}, {:.3} there",
+            c.ece, c.low, c.high, epsilon.value
+        ),
+    );
+    for (name, sentence, contradicted) in [
+        (
+            "A1",
+            m.independence.sentence(),
+            m.independence.contradicted(),
+        ),
+        ("A2", m.variance.sentence(), m.variance.contradicted()),
+        ("A3", m.calibration.sentence(), m.calibration.contradicted()),
+        (
+            "A4",
+            m.marginalization.sentence(),
+            m.marginalization.contradicted(),
+        ),
+        ("A5", m.count.sentence(), m.count.contradicted()),
+        ("A6", m.factors.sentence(), m.factors.contradicted()),
+    ] {
+        let sentence = sentence.trim_end_matches('.');
+        findings.claim(!contradicted, format!("{name}: {sentence}"));
+    }
+    let floor = paper("A6/floor")?;
+    findings.claim(
+        m.codes.smallest >= floor.low,
+        format!(
+            "the smallest probability at {} random codes is {:.1e}, {:.2} there",
+            m.codes.items, m.codes.smallest, floor.value
+        ),
+    );
+    Ok(findings)
+}
+
+/// The share of values up to `x`, at each twentieth part.
+fn cumulative(values: &[f64]) -> Vec<(f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().saturating_sub(1);
+    let steps = 20;
+    let at = |i: usize| {
+        let rank = last * i / steps;
+        let value = sorted.get(rank).copied().unwrap_or(f64::NAN);
+        (value, (rank + 1) as f64 / sorted.len() as f64)
+    };
+    (0..=steps).map(at).collect()
+}
+
+fn figure(lab: &Lab, m: &Measured) -> Result<Figure, ExperimentError> {
+    let paper = |id: &str| lab.paper.number(&format!("{AT}/{id}"));
+    let upright =
+        |name: &str, role, x: f64| Series::new(name, role, Shape::Dashed, vec![(x, 0.0), (x, 1.0)]);
+    let panels = vec![
+        Panel {
+            title: "A6: confidences of factors".to_owned(),
+            x: Axis::linear("largest probability of a factor"),
+            y: Axis::linear("share of factors up to it"),
+            series: vec![
+                Series::new("here", Role::Ours, Shape::Line, cumulative(&m.confidences)),
+                upright("cap under A6", Role::Claimed, m.factors.confidence_limit),
+            ],
+        },
+        Panel {
+            title: "A2: norms of covariances".to_owned(),
+            x: Axis::linear("Frobenius norm"),
+            y: Axis::linear("share of items up to it"),
+            series: vec![
+                Series::new("here", Role::Ours, Shape::Line, cumulative(&m.norms)),
+                upright("mean in the paper", Role::Paper, paper("A2/mean")?.value),
+                upright("limit of the paper", Role::Claimed, m.variance.limit),
+            ],
+        },
+    ];
+    Ok(Figure {
+        id: "assumptions".to_owned(),
+        caption: "Cumulative shares of the factors' confidences against the cap that A6 implies, \
+                  and of the covariances' norms against the paper's mean and limit."
+            .to_owned(),
+        panels,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cumulative_shares_end_at_the_largest_value() {
+        let values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        let points = cumulative(&values);
+        assert_eq!(points.len(), 21);
+        assert_eq!(points[0], (1.0, 0.01));
+        assert_eq!(points[20], (100.0, 1.0));
+        assert!(
+            points
+                .windows(2)
+                .all(|w| w[0].0 <= w[1].0 && w[0].1 <= w[1].1)
+        );
+    }
+}

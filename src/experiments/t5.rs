@@ -1,0 +1,570 @@
+//! Theorem 5: what replaced items do to the answer of LPF-SPN.
+//!
+//! `⌊εK⌋` items of an entity are replaced by items of other entities, each keeping the weight of
+//! its place, as the theorem has it. *At random*: places and replacements by lot. *Adversarial*:
+//! for each wrong class, the places and replacements that move the log-odds against the clean
+//! answer furthest towards it; the class with the largest change counts. A trial has its own
+//! entities to take replacements from.
+
+use rayon::prelude::*;
+
+use super::{
+    Axis, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress, Role,
+    Series, Shape, Summary, Table, TestEntity, mean,
+};
+use crate::bounds::{corruption_bound, robust_l1_of_factors};
+use crate::data::{DOMAINS, Domain, Generator};
+use crate::latent::random::{Stream, text_key};
+use crate::math::ln;
+use crate::simplex::{Distribution, l1_distance, log_pool};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "T5",
+    title: "Robustness to replaced evidence",
+    run,
+};
+
+const LOTS: u64 = text_key("experiment T5: places and replacements");
+
+/// The shares of replaced items in hundredths, with the rows of the paper's table.
+const LEVELS: [(usize, &str); 6] = [
+    (0, "0.0"),
+    (5, "0.05"),
+    (10, "0.1"),
+    (20, "0.2"),
+    (30, "0.3"),
+    (50, "0.5"),
+];
+
+/// Test entities, as in the paper.
+const ENTITIES: u64 = 100;
+/// Trials, as in the paper.
+const TRIALS: usize = 10;
+/// Entities of each trial to take replacements from.
+const POOL: u64 = 100;
+/// The paper's `C`: what all bounds that it prints are computed with, at `δ = 1` and `K = 10`.
+const CONSTANT: f64 = 2.0;
+/// The paper's `δ`.
+const DELTA: f64 = 1.0;
+
+/// Numbers of items: what the paper's data have, and what its bounds are computed with.
+const COUNTS: [usize; 2] = [5, 10];
+
+/// The paper's domain with enough items for both counts; the first five are the same.
+static TEN_ITEMS: Domain = Domain {
+    items: COUNTS[1],
+    ..DOMAINS[0]
+};
+
+/// How items are weighted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weights {
+    /// The reference's confidences, some 0.06 to 0.08.
+    Reference,
+    /// All one, as for a plain product of factors.
+    Ones,
+}
+
+/// How many of `items` are replaced: `⌊εK⌋`, as theorem 5 says, in whole numbers.
+fn replaced(hundredths: usize, items: usize) -> usize {
+    hundredths * items / 100
+}
+
+/// What a trial takes replacements from.
+struct Pool {
+    factors: Vec<Distribution>,
+    /// For each pair of classes `(w, c)`, the factor with the largest `ln Φ(c) − ln Φ(w)`, and that.
+    best: Vec<(usize, f64)>,
+}
+
+fn log_odds(factor: &Distribution, of: usize, against: usize) -> f64 {
+    let p = factor.probabilities();
+    ln(p[of]) - ln(p[against])
+}
+
+impl Pool {
+    fn new(entities: Vec<TestEntity>) -> Self {
+        let factors: Vec<Distribution> = entities.into_iter().flat_map(|e| e.factors).collect();
+        let classes = factors.first().map_or(0, Distribution::classes);
+        let pairs = (0..classes).flat_map(|w| (0..classes).map(move |c| (w, c)));
+        let best = pairs
+            .map(|(w, c)| {
+                let odds = factors.iter().map(|f| log_odds(f, c, w)).enumerate();
+                let largest = odds.max_by(|a, b| a.1.total_cmp(&b.1));
+                largest.unwrap_or((0, f64::NEG_INFINITY))
+            })
+            .collect();
+        Pool { factors, best }
+    }
+}
+
+/// What one attack on one entity did.
+#[derive(Clone, Copy, Default)]
+struct Damage {
+    /// `‖P̃ − P‖₁`.
+    l1: f64,
+    /// T5′.
+    bound: f64,
+    /// The largest `‖Φᵢ − Φ̃ᵢ‖₁`.
+    delta: f64,
+}
+
+fn damage(
+    clean: &[Distribution],
+    corrupt: &[Distribution],
+    weights: &[f64],
+    before: &Distribution,
+) -> Result<Damage, ExperimentError> {
+    let after = log_pool(corrupt, weights).map_err(crate::aggregate::AggregateError::from)?;
+    // All factors are over the same classes.
+    let distance = |a, b| l1_distance(a, b).unwrap_or(f64::NAN);
+    let each = clean.iter().zip(corrupt).map(|(a, b)| distance(a, b));
+    Ok(Damage {
+        l1: distance(before, &after),
+        bound: robust_l1_of_factors(clean, corrupt, weights)?,
+        delta: each.fold(0.0, f64::max),
+    })
+}
+
+/// Places and replacements by lot; a higher level replaces the same and more.
+fn at_random(
+    clean: &[Distribution],
+    weights: &[f64],
+    before: &Distribution,
+    pool: &Pool,
+    mut lots: Stream,
+    count: usize,
+) -> Result<Damage, ExperimentError> {
+    let mut places: Vec<usize> = (0..clean.len()).collect();
+    let mut corrupt = clean.to_vec();
+    for i in 0..count.min(places.len()) {
+        let other = i + lots.below((places.len() - i) as u64) as usize;
+        places.swap(i, other);
+        let replacement = lots.below(pool.factors.len() as u64) as usize;
+        corrupt[places[i]].clone_from(&pool.factors[replacement]);
+    }
+    damage(clean, &corrupt, weights, before)
+}
+
+/// The worst places and replacements, for the wrong class that gives the largest change.
+fn adversarial(
+    clean: &[Distribution],
+    weights: &[f64],
+    before: &Distribution,
+    pool: &Pool,
+    count: usize,
+) -> Result<Damage, ExperimentError> {
+    let winner = before.argmax();
+    let mut worst = Damage::default();
+    for target in (0..before.classes()).filter(|&c| c != winner) {
+        let (replacement, most) = pool.best[winner * before.classes() + target];
+        let gain = |i: usize| weights[i] * (most - log_odds(&clean[i], target, winner));
+        let mut places: Vec<usize> = (0..clean.len()).collect();
+        places.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)));
+        let mut corrupt = clean.to_vec();
+        for &place in places.iter().take(count).filter(|&&i| gain(i) > 0.0) {
+            corrupt[place].clone_from(&pool.factors[replacement]);
+        }
+        let done = damage(clean, &corrupt, weights, before)?;
+        if done.l1 > worst.l1 {
+            worst = done;
+        }
+    }
+    Ok(worst)
+}
+
+/// One row: one share of replaced items.
+struct Row {
+    hundredths: usize,
+    label: &'static str,
+    replaced: usize,
+    random: Summary,
+    adversarial: Summary,
+    largest: f64,
+    claimed: f64,
+    proven: f64,
+    /// Attacks that do more than the paper's bound allows at their own `δ`.
+    above_claim: usize,
+    above_proven: usize,
+    attacks: usize,
+}
+
+impl Row {
+    fn epsilon(&self) -> f64 {
+        self.hundredths as f64 / 100.0
+    }
+}
+
+fn rows(
+    entities: &[TestEntity],
+    pools: &[Pool],
+    items: usize,
+    weighting: Weights,
+    seed: u64,
+) -> Result<Vec<Row>, ExperimentError> {
+    let levels = LEVELS.iter().map(|&(hundredths, label)| {
+        let epsilon = hundredths as f64 / 100.0;
+        let count = replaced(hundredths, items);
+        let mut damages: Vec<[Damage; 2]> = Vec::new();
+        let mut means = [Vec::new(), Vec::new()];
+        for (trial, pool) in pools.iter().enumerate() {
+            let each: Result<Vec<[Damage; 2]>, ExperimentError> = entities
+                .par_iter()
+                .enumerate()
+                .map(|(index, entity)| {
+                    let clean = &entity.factors[..items];
+                    let ones = vec![1.0; items];
+                    let weights = match weighting {
+                        Weights::Reference => &entity.weights[..items],
+                        Weights::Ones => &ones,
+                    };
+                    let before =
+                        log_pool(clean, weights).map_err(crate::aggregate::AggregateError::from)?;
+                    let lot = (items as u64) << 32 | trial as u64;
+                    let lots = Stream::new(seed, LOTS, index as u64, lot);
+                    Ok([
+                        at_random(clean, weights, &before, pool, lots, count)?,
+                        adversarial(clean, weights, &before, pool, count)?,
+                    ])
+                })
+                .collect();
+            let each = each?;
+            for (kind, means) in means.iter_mut().enumerate() {
+                means.push(mean(each.iter().map(|d| d[kind].l1)));
+            }
+            damages.extend(each);
+        }
+        let all = || damages.iter().flatten();
+        let mut above_claim = 0;
+        for d in all() {
+            let claimed = corruption_bound(CONSTANT, epsilon, d.delta, items as u64)?;
+            above_claim += usize::from(d.l1 > claimed);
+        }
+        Ok(Row {
+            hundredths,
+            label,
+            replaced: count,
+            random: Summary::of(&means[0]),
+            adversarial: Summary::of(&means[1]),
+            largest: all().map(|d| d.l1).fold(0.0, f64::max),
+            claimed: corruption_bound(CONSTANT, epsilon, DELTA, items as u64)?,
+            proven: mean(damages.iter().map(|d| d[1].bound)),
+            above_claim,
+            above_proven: all().filter(|d| d.l1 > d.bound + ROUNDING).count(),
+            attacks: all().count(),
+        })
+    });
+    levels.collect()
+}
+
+/// Pools and their distance are rounded: below 1e-14 at total weights up to 10, entries down to
+/// 1e-13 and three classes.
+const ROUNDING: f64 = 1e-13;
+
+/// One table and one panel of the figure.
+struct Setting {
+    items: usize,
+    weighting: Weights,
+    rows: Vec<Row>,
+}
+
+impl Setting {
+    fn name(&self) -> String {
+        let weights = match self.weighting {
+            Weights::Reference => "reference weights",
+            Weights::Ones => "weights one",
+        };
+        format!("K = {}, {weights}", self.items)
+    }
+
+    fn table(&self, lab: &Lab) -> Result<Table, ExperimentError> {
+        let reference = self.weighting == Weights::Reference;
+        let columns = [
+            "ε",
+            "replaced",
+            "L1 in the paper",
+            "L1 at random",
+            "L1 adversarial",
+            "largest L1",
+            "bound in the paper",
+            "C·ε·δ·√K at this K",
+            "above it",
+            "T5′, adversarial",
+            "above T5′",
+            "attacks",
+        ];
+        let mut rows = Vec::new();
+        for row in &self.rows {
+            let id = format!("tab:thm5/eps={}", row.label);
+            let printed = |name: &str| {
+                if reference {
+                    lab.paper.cell(&format!("{id}/{name}"))
+                } else {
+                    Ok(Cell::Empty)
+                }
+            };
+            rows.push(vec![
+                Cell::number(row.epsilon(), 2),
+                Cell::count(row.replaced),
+                printed("L1")?,
+                row.random.cell(3),
+                row.adversarial.cell(3),
+                Cell::number(row.largest, 3),
+                printed("bound")?,
+                Cell::number(row.claimed, 3),
+                Cell::count(row.above_claim),
+                Cell::number(row.proven, 3),
+                Cell::count(row.above_proven),
+                Cell::count(row.attacks),
+            ]);
+        }
+        let suffix = if reference { "" } else { ".ones" };
+        Ok(Table {
+            id: format!("T5.K{}{suffix}", self.items),
+            title: format!(
+                "L1 change of the answer when ⌊εK⌋ items are replaced, {}; ± standard deviation \
+                 over {} trials",
+                self.name(),
+                self.rows.first().map_or(0, |r| r.random.count)
+            ),
+            columns: columns.map(str::to_owned).to_vec(),
+            rows,
+        })
+    }
+
+    fn panel(&self, lab: &Lab) -> Result<Panel, ExperimentError> {
+        let points = |f: &dyn Fn(&Row) -> f64| -> Vec<(f64, f64)> {
+            self.rows.iter().map(|r| (r.epsilon(), f(r))).collect()
+        };
+        let spreads = |f: &dyn Fn(&Row) -> Summary| -> Vec<f64> {
+            let spread = |r| f(r).deviation.unwrap_or(0.0);
+            self.rows.iter().map(spread).collect()
+        };
+        let mut series = vec![
+            Series::new(
+                "C·ε·δ·√K (claimed)",
+                Role::Claimed,
+                Shape::Dashed,
+                points(&|r| r.claimed),
+            ),
+            Series::new(
+                "T5′, mean (proven)",
+                Role::Proven,
+                Shape::Dashed,
+                points(&|r| r.proven),
+            ),
+            Series::new(
+                "adversarial",
+                Role::OursToo,
+                Shape::Line,
+                points(&|r| r.adversarial.mean),
+            )
+            .with_errors(spreads(&|r| r.adversarial)),
+            Series::new(
+                "at random",
+                Role::Ours,
+                Shape::Line,
+                points(&|r| r.random.mean),
+            )
+            .with_errors(spreads(&|r| r.random)),
+        ];
+        if self.weighting == Weights::Reference {
+            let mut printed = Vec::new();
+            for row in &self.rows {
+                let id = format!("tab:thm5/eps={}/L1", row.label);
+                printed.push((row.epsilon(), lab.paper.number(&id)?.value));
+            }
+            series.push(Series::new("paper", Role::Paper, Shape::Points, printed));
+        }
+        Ok(Panel {
+            title: self.name(),
+            x: Axis::linear("share of replaced items ε"),
+            y: Axis::linear("L1 change of the answer (at most 2)"),
+            series,
+        })
+    }
+}
+
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    let trials = lab.trials(TRIALS, 2)?;
+    progress.expect(6);
+    let trained = lab.compliance()?;
+    progress.step("model");
+    let entities = trained.test_of(&Generator::new(&TEN_ITEMS), 0, ENTITIES)?;
+    let pools: Result<Vec<Pool>, ExperimentError> = (0..trials as u64)
+        .map(|t| Ok(Pool::new(trained.test(ENTITIES + t * POOL, POOL)?)))
+        .collect();
+    let pools = pools?;
+    progress.step("entities");
+    let mut settings = Vec::new();
+    for weighting in [Weights::Reference, Weights::Ones] {
+        for items in COUNTS {
+            settings.push(Setting {
+                items,
+                weighting,
+                rows: rows(&entities, &pools, items, weighting, lab.settings.seed)?,
+            });
+            progress.step("replacements");
+        }
+    }
+    outcome(lab, &settings, trials)
+}
+
+fn outcome(lab: &Lab, settings: &[Setting], trials: usize) -> Result<Outcome, ExperimentError> {
+    let mut described = lab.described();
+    for (name, value) in [
+        ("test entities", ENTITIES.to_string()),
+        ("trials", trials.to_string()),
+        (
+            "entities to take replacements from, a trial",
+            POOL.to_string(),
+        ),
+        ("C", CONSTANT.to_string()),
+    ] {
+        described.push((name.to_owned(), value));
+    }
+    let findings = findings(lab, settings)?;
+    let all = || settings.iter().flat_map(|s| &s.rows);
+    let attacks: usize = all().map(|r| r.attacks).sum();
+    let above: usize = all().map(|r| r.above_proven).sum();
+    let sentence = format!(
+        "{} T5′ is exceeded by {above} of {attacks} attacks.",
+        findings.sentence()
+    );
+    let mut outcome = EXPERIMENT.outcome(described, sentence);
+    let mut panels = Vec::new();
+    for setting in settings {
+        outcome.tables.push(setting.table(lab)?);
+        panels.push(setting.panel(lab)?);
+    }
+    outcome.figures.push(Figure {
+        id: "T5".to_owned(),
+        caption: "L1 change of the answer against the share of replaced items, with the paper's \
+                  bound and T5′; bars are standard deviations over trials."
+            .to_owned(),
+        panels,
+    });
+    Ok(outcome)
+}
+
+fn findings(lab: &Lab, settings: &[Setting]) -> Result<Findings, ExperimentError> {
+    let mut findings = Findings::default();
+    let [few, many] = [0, 1].map(|i| settings.get(i).map_or(&[][..], |s| &s.rows[..]));
+    for row in few {
+        let id = format!("tab:thm5/eps={}", row.label);
+        let printed = lab.paper.number(&format!("{id}/L1"))?;
+        if row.hundredths > 0 {
+            let what = format!("L1 at ε = {}, K = 5", row.label);
+            findings.number(&what, &row.random, &printed);
+        }
+    }
+    let mut as_printed = true;
+    for row in many {
+        let bound = lab
+            .paper
+            .number(&format!("tab:thm5/eps={}/bound", row.label))?;
+        as_printed &= bound.low <= row.claimed && row.claimed <= bound.high;
+        let printed = lab
+            .paper
+            .number(&format!("tab:thm5/eps={}/L1", row.label))?;
+        if printed.value == 0.0 && row.hundredths > 0 {
+            let holds = row.random.mean <= printed.high;
+            let what = format!("nothing changes at ε = {} with K = 10", row.label);
+            findings.claim(holds, what);
+        }
+    }
+    findings.claim(
+        as_printed,
+        "all bounds are C·ε·δ·√K with C = 2, δ = 1, K = 10",
+    );
+    for setting in settings {
+        let above: usize = setting.rows.iter().map(|r| r.above_claim).sum();
+        let attacks: usize = setting.rows.iter().map(|r| r.attacks).sum();
+        let what = if above == 0 {
+            format!("no attack exceeds C·ε·δ·√K at {}", setting.name())
+        } else {
+            format!(
+                "C·ε·δ·√K is exceeded by {above} of {attacks} attacks at {}",
+                setting.name()
+            )
+        };
+        findings.claim(above == 0, what);
+    }
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn d(p: &[f64]) -> Distribution {
+        Distribution::from_weights(p.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn as_many_are_replaced_as_the_theorem_says() {
+        // ⌊εK⌋: the paper's zeros at 0.05 and 0.1 and its equal values at 0.2 and 0.3 need K = 5.
+        let counts = |k| LEVELS.map(|(h, _)| replaced(h, k));
+        assert_eq!(counts(5), [0, 0, 0, 1, 1, 2]);
+        assert_eq!(counts(10), [0, 0, 1, 2, 3, 5]);
+        for (hundredths, label) in LEVELS {
+            assert_eq!(label.parse::<f64>().unwrap(), hundredths as f64 / 100.0);
+        }
+    }
+
+    #[test]
+    fn the_adversary_finds_the_worst_of_all_replacements() {
+        // Every subset of two places, every pair from the pool, by brute force.
+        let clean = [
+            d(&[0.8, 0.1, 0.1]),
+            d(&[0.5, 0.2, 0.3]),
+            d(&[0.4, 0.35, 0.25]),
+            d(&[0.7, 0.1, 0.2]),
+        ];
+        let weights = [0.9, 0.2, 0.5, 0.7];
+        let pool = Pool {
+            factors: vec![
+                d(&[0.1, 0.8, 0.1]),
+                d(&[0.3, 0.3, 0.4]),
+                d(&[0.05, 0.15, 0.8]),
+            ],
+            best: Vec::new(),
+        };
+        let pool = Pool {
+            best: {
+                let entity = |factors| TestEntity {
+                    label: 0,
+                    embeddings: Vec::new(),
+                    posteriors: Vec::new(),
+                    factors,
+                    weights: Vec::new(),
+                    exact: d(&[1.0]),
+                };
+                Pool::new(vec![entity(pool.factors.clone())]).best
+            },
+            ..pool
+        };
+        let before = log_pool(&clean, &weights).unwrap();
+        let mut most: f64 = 0.0;
+        for a in 0..4 {
+            for b in 0..a {
+                for x in &pool.factors {
+                    for y in &pool.factors {
+                        let mut corrupt = clean.to_vec();
+                        corrupt[a] = x.clone();
+                        corrupt[b] = y.clone();
+                        most = most.max(damage(&clean, &corrupt, &weights, &before).unwrap().l1);
+                    }
+                }
+            }
+        }
+        let found = adversarial(&clean, &weights, &before, &pool, 2).unwrap();
+        assert_eq!(found.l1, most);
+        assert!(found.l1 <= found.bound);
+        let lots = Stream::new(1, LOTS, 0, 0);
+        let random = at_random(&clean, &weights, &before, &pool, lots.clone(), 2).unwrap();
+        assert!(random.l1 > 0.0 && random.l1 <= found.l1);
+        let none = at_random(&clean, &weights, &before, &pool, lots, 0).unwrap();
+        assert_eq!((none.l1, none.bound, none.delta), (0.0, 0.0, 0.0));
+    }
+}

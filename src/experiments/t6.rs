@@ -1,0 +1,451 @@
+//! Theorem 6: how the calibration error changes with the number of items.
+//!
+//! Each trial has its own fresh entities with twenty items; a row uses the first `K` of them.
+//! Beside it stands what a table shows where entities have no more than five items, as the equal
+//! rows of the paper's table suggest: rows above five repeat the fifth.
+
+use rayon::prelude::*;
+
+use super::{
+    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Line, Outcome, Panel,
+    Progress, Role, Series, Shape, Summary, Table, TestEntity, Trained,
+};
+use crate::aggregate::{Method, aggregate};
+use crate::bounds::sample_complexity_constant;
+use crate::calibration::Evaluation;
+use crate::data::{DOMAINS, Domain, EMBEDDING, Generator};
+use crate::latent::DecoderWorkspace;
+use crate::math::ExactSum;
+use crate::simplex::Distribution;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "T6",
+    title: "Calibration error against the number of items",
+    run,
+};
+
+/// Rows of the paper's table.
+const COUNTS: [usize; 8] = [1, 2, 3, 5, 7, 10, 15, 20];
+/// What the paper's data have at most.
+const FEW: usize = 5;
+/// Trials, as in the paper.
+const TRIALS: usize = 20;
+/// Entities of a trial: as many as the paper tests theorem 1 with; for theorem 6 it gives no number.
+const ENTITIES: u64 = 300;
+/// The paper's `δ`.
+const DELTA: f64 = 0.05;
+
+/// The paper's domain with as many items as the last row asks for; the first are the same.
+static MANY_ITEMS: Domain = Domain {
+    items: COUNTS[COUNTS.len() - 1],
+    ..DOMAINS[0]
+};
+
+/// The ways that are compared, in the order of the columns; all use the first `K` items.
+const WAYS: [&str; 5] = ["spn", "learned", "uniform", "prior-corrected", "exact"];
+/// The column of LPF-SPN, which the paper's table is about.
+const SPN: usize = 0;
+/// The column of the uniform average.
+const UNIFORM: usize = 2;
+
+/// What each way says about an entity's first `count` items.
+fn answers(
+    trained: &Trained,
+    generator: &Generator,
+    entity: &TestEntity,
+    count: usize,
+    workspace: &mut DecoderWorkspace,
+) -> Result<[Distribution; WAYS.len()], ExperimentError> {
+    let factors = &entity.factors[..count];
+    let weights = &entity.weights[..count];
+    let prior = trained.model.prior.as_ref();
+    let uniform = aggregate(Method::Uniform, factors, weights, prior)?;
+    let learned = match &trained.model.aggregator {
+        Some(aggregator) => {
+            let posteriors = &entity.posteriors[..count];
+            aggregator
+                .predict(&trained.decoder, posteriors, workspace)?
+                .distribution
+        }
+        None => uniform.clone(),
+    };
+    Ok([
+        aggregate(Method::Spn, factors, weights, prior)?,
+        learned,
+        uniform,
+        aggregate(Method::PriorCorrected, factors, &vec![1.0; count], prior)?,
+        generator.posterior(&entity.embeddings[..count * EMBEDDING])?,
+    ])
+}
+
+/// One trial: the calibration error of each way at each count, and `σ²`, the largest variance over
+/// classes of a single factor's entry.
+struct Trial {
+    ece: Vec<[f64; WAYS.len()]>,
+    variance: f64,
+}
+
+fn trial(
+    trained: &Trained,
+    generator: &Generator,
+    entities: &[TestEntity],
+) -> Result<Trial, ExperimentError> {
+    let labels: Vec<usize> = entities.iter().map(|e| e.label).collect();
+    let mut ece = Vec::with_capacity(COUNTS.len());
+    for count in COUNTS {
+        let all: Result<Vec<[Distribution; WAYS.len()]>, ExperimentError> = entities
+            .par_iter()
+            .map_init(DecoderWorkspace::default, |workspace, entity| {
+                answers(trained, generator, entity, count, workspace)
+            })
+            .collect();
+        let mut columns: [Vec<Distribution>; WAYS.len()] = Default::default();
+        for answers in all? {
+            for (column, answer) in columns.iter_mut().zip(answers) {
+                column.push(answer);
+            }
+        }
+        let mut row = [0.0; WAYS.len()];
+        for (ece, answers) in row.iter_mut().zip(&columns) {
+            *ece = Evaluation::of(answers, &labels, BINS)?.ece()?;
+        }
+        ece.push(row);
+    }
+    Ok(Trial {
+        ece,
+        variance: largest_variance(entities),
+    })
+}
+
+/// `max_y Var Φ(y)` over the first items.
+fn largest_variance(entities: &[TestEntity]) -> f64 {
+    let first: Vec<&[f64]> = entities
+        .iter()
+        .filter_map(|e| Some(e.factors.first()?.probabilities()))
+        .collect();
+    let classes = first.first().map_or(0, |p| p.len());
+    let variance = |class: usize| {
+        let values: Vec<f64> = first.iter().map(|p| p[class]).collect();
+        let spread = Summary::of(&values).deviation.unwrap_or(0.0);
+        spread * spread
+    };
+    (0..classes).map(variance).fold(0.0, f64::max)
+}
+
+/// `a/√K + b`, fitted to the means of the rows.
+fn fit(ece: &[Summary]) -> Line {
+    let rows = COUNTS.iter().zip(ece);
+    let points: Vec<(f64, f64)> = rows
+        .map(|(&k, e)| (1.0 / libm::sqrt(k as f64), e.mean))
+        .collect();
+    Line::fit(&points)
+}
+
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    let trials = lab.trials(TRIALS, 2)?;
+    progress.expect(1 + trials as u64);
+    let trained = lab.compliance()?;
+    progress.step("model");
+    let generator = Generator::new(&MANY_ITEMS);
+    let mut all = Vec::with_capacity(trials);
+    for t in 0..trials as u64 {
+        let entities = trained.test_of(&generator, t * ENTITIES, ENTITIES)?;
+        all.push(trial(trained, &generator, &entities)?);
+        progress.step("trial");
+    }
+    outcome(lab, &all)
+}
+
+/// What the rows show.
+struct Curves {
+    /// Way by way, count by count.
+    many: Vec<Vec<Summary>>,
+    /// LPF-SPN with at most five items.
+    few: Vec<Summary>,
+    /// `√(2σ² ln(2|Y|/δ))`.
+    constant: f64,
+}
+
+impl Curves {
+    fn new(trials: &[Trial]) -> Result<Self, ExperimentError> {
+        let summary = |way: usize, row: usize| {
+            let values: Vec<f64> = trials.iter().map(|t| t.ece[row][way]).collect();
+            Summary::of(&values)
+        };
+        let many = (0..WAYS.len())
+            .map(|way| (0..COUNTS.len()).map(|row| summary(way, row)).collect())
+            .collect();
+        let last = |k: usize| COUNTS.iter().rposition(|&c| c <= k.min(FEW)).unwrap_or(0);
+        let variances: ExactSum = trials.iter().map(|t| t.variance).collect();
+        let variance = variances.to_f64() / trials.len() as f64;
+        let classes = DOMAINS[0].classes.len() as u64;
+        Ok(Curves {
+            many,
+            few: COUNTS.iter().map(|&k| summary(SPN, last(k))).collect(),
+            constant: sample_complexity_constant(variance, classes, DELTA)?,
+        })
+    }
+
+    fn claimed(&self, row: usize) -> f64 {
+        self.constant / libm::sqrt(COUNTS[row] as f64)
+    }
+}
+
+fn id(count: usize, column: &str) -> String {
+    format!("tab:thm6/K={count}/{column}")
+}
+
+fn outcome(lab: &Lab, trials: &[Trial]) -> Result<Outcome, ExperimentError> {
+    let curves = Curves::new(trials)?;
+    let mut settings = lab.described();
+    for (name, value) in [
+        ("test entities a trial", ENTITIES.to_string()),
+        ("trials", trials.len().to_string()),
+        ("bins", BINS.to_string()),
+    ] {
+        settings.push((name.to_owned(), value));
+    }
+    let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &curves)?.sentence());
+    outcome.tables.push(rows_table(lab, &curves, trials.len())?);
+    outcome.tables.push(fits_table(lab, &curves)?);
+    outcome.figures.push(figure(lab, &curves)?);
+    Ok(outcome)
+}
+
+fn rows_table(lab: &Lab, curves: &Curves, trials: usize) -> Result<Table, ExperimentError> {
+    let mut columns = vec![
+        "K".to_owned(),
+        "spn in the paper".to_owned(),
+        format!("spn, at most {FEW} items"),
+    ];
+    columns.extend(WAYS.iter().map(|&way| way.to_owned()));
+    columns.push("C/√K in the paper".to_owned());
+    columns.push("C/√K here".to_owned());
+    let mut rows = Vec::new();
+    for (row, &count) in COUNTS.iter().enumerate() {
+        let mut cells = vec![
+            Cell::count(count),
+            lab.paper.cell(&id(count, "ece"))?,
+            curves.few[row].cell(3),
+        ];
+        cells.extend(curves.many.iter().map(|way| way[row].cell(3)));
+        cells.push(lab.paper.cell(&id(count, "bound"))?);
+        cells.push(Cell::number(curves.claimed(row), 2));
+        rows.push(cells);
+    }
+    Ok(Table {
+        id: "T6.items".to_owned(),
+        title: format!(
+            "Expected calibration error ({BINS} bins) with the first K of 20 items; ± standard \
+             deviation over {trials} trials of {ENTITIES} fresh entities"
+        ),
+        columns,
+        rows,
+    })
+}
+
+/// The paper's printed rows, as means without spread.
+fn printed(lab: &Lab) -> Result<Vec<Summary>, ExperimentError> {
+    let rows = COUNTS.iter().map(|&count| {
+        let number = lab.paper.number(&id(count, "ece"))?;
+        Ok(Summary::exact(number.value))
+    });
+    rows.collect()
+}
+
+fn fits_table(lab: &Lab, curves: &Curves) -> Result<Table, ExperimentError> {
+    let paper = lab.paper.number("sec:exp-thm6/fit/slope")?;
+    let floor = lab.paper.number("sec:exp-thm6/fit/floor")?;
+    let share = lab.paper.number("sec:exp-thm6/R2")?;
+    let mut rows = vec![vec![
+        Cell::text("the paper's own fit"),
+        Cell::number(paper.value, 3),
+        Cell::number(floor.value, 3),
+        Cell::number(share.value, 3),
+    ]];
+    let mut fitted = vec![
+        (
+            "the paper's rows, fitted here".to_owned(),
+            fit(&printed(lab)?),
+        ),
+        (format!("spn, at most {FEW} items"), fit(&curves.few)),
+    ];
+    let ways = WAYS.iter().zip(&curves.many);
+    fitted.extend(ways.map(|(way, ece)| (format!("{way}, up to 20 items"), fit(ece))));
+    for (name, line) in fitted {
+        rows.push(vec![
+            Cell::text(name),
+            Cell::number(line.slope, 3),
+            Cell::number(line.intercept, 3),
+            Cell::number(line.r_squared, 3),
+        ]);
+    }
+    Ok(Table {
+        id: "T6.fit".to_owned(),
+        title: "ECE = a/√K + b, fitted to the eight rows by least squares".to_owned(),
+        columns: ["rows", "a", "b", "R²"].map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn findings(lab: &Lab, curves: &Curves) -> Result<Findings, ExperimentError> {
+    let mut findings = Findings::default();
+    for (row, &count) in COUNTS.iter().enumerate() {
+        let what = format!("ECE at K = {count}");
+        let paper = lab.paper.number(&id(count, "ece"))?;
+        findings.number(&what, &curves.few[row], &paper);
+    }
+    let uniform = lab.paper.number("sec:exp-thm6/uniform-ece")?;
+    let at = COUNTS.iter().position(|&k| k == FEW).unwrap_or(0);
+    let ours = &curves.many[UNIFORM][at];
+    findings.number("ECE of the uniform average at K = 5", ours, &uniform);
+    let share = lab.paper.number("sec:exp-thm6/R2")?;
+    let means: Vec<f64> = curves.many[SPN].iter().map(|s| s.mean).collect();
+    let falls = means.windows(2).all(|w| w[1] <= w[0]);
+    let [first, last] = [means.first(), means.last()].map(|m| m.copied().unwrap_or(f64::NAN));
+    findings.claim(
+        falls,
+        format!(
+            "the error of the product {} with K ({first:.3} at 1, {last:.3} at 20 items)",
+            if falls {
+                "falls"
+            } else {
+                "does not always fall"
+            }
+        ),
+    );
+    let exact = fit(&curves.many[SPN]);
+    findings.claim(
+        exact.slope > 0.0 && exact.r_squared >= share.low,
+        format!(
+            "with 20 real items a/√K explains R² = {:.3} of it",
+            exact.r_squared
+        ),
+    );
+    let above = (0..COUNTS.len())
+        .filter(|&row| means[row] > curves.claimed(row))
+        .count();
+    findings.claim(
+        above == 0,
+        format!("it is above C/√K, with the variance of our factors, in {above} of 8 rows"),
+    );
+    Ok(findings)
+}
+
+fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
+    let points = |ece: &[Summary]| -> Vec<(f64, f64)> {
+        let rows = COUNTS.iter().zip(ece);
+        rows.map(|(&k, e)| (k as f64, e.mean)).collect()
+    };
+    let drawn = |name: &str, role, ece: &[Summary]| {
+        let spreads = ece.iter().map(|e| e.deviation.unwrap_or(0.0)).collect();
+        Series::new(name, role, Shape::Line, points(ece)).with_errors(spreads)
+    };
+    let curve = |name: &str, role, line: Line| {
+        let at = |&k: &usize| (k as f64, line.at(1.0 / libm::sqrt(k as f64)));
+        let whole: Vec<usize> = (1..=20).collect();
+        Series::new(name, role, Shape::Dashed, whole.iter().map(at).collect())
+    };
+    let mut paper = Vec::new();
+    let mut bounds = Vec::new();
+    for &count in &COUNTS {
+        paper.push((count as f64, lab.paper.number(&id(count, "ece"))?.value));
+        bounds.push((count as f64, lab.paper.number(&id(count, "bound"))?.value));
+    }
+    let spn = &curves.many[SPN];
+    let ece = || Axis::linear("expected calibration error");
+    let claimed = (0..COUNTS.len()).map(|row| (COUNTS[row] as f64, curves.claimed(row)));
+    let mut paper_line = fit(&printed(lab)?);
+    paper_line.slope = lab.paper.number("sec:exp-thm6/fit/slope")?.value;
+    paper_line.intercept = lab.paper.number("sec:exp-thm6/fit/floor")?.value;
+    let marked = COUNTS.map(|k| k as f64);
+    let x = || Axis::linear("items K").marked(&marked);
+    let log_x = || Axis::log("items K").marked(&marked);
+    let panels = vec![
+        Panel {
+            title: "LPF-SPN, with a/√K + b".to_owned(),
+            x: x(),
+            y: ece(),
+            series: vec![
+                curve("fit of the paper", Role::Paper, paper_line),
+                curve("our fit", Role::Guide, fit(spn)),
+                drawn("up to 20 items", Role::Ours, spn),
+                drawn("at most 5 items", Role::OursToo, &curves.few),
+                Series::new("paper", Role::Paper, Shape::Points, paper.clone()),
+            ],
+        },
+        Panel {
+            title: "Other ways, up to 20 items".to_owned(),
+            x: x(),
+            y: ece(),
+            series: vec![
+                drawn("LPF-SPN", Role::Ours, spn),
+                drawn("learned", Role::OursToo, &curves.many[1]),
+                drawn("uniform average", Role::OursAlso, &curves.many[UNIFORM]),
+                Series::new(
+                    "exact posterior",
+                    Role::Guide,
+                    Shape::Dashed,
+                    points(&curves.many[4]),
+                ),
+            ],
+        },
+        Panel {
+            title: "Against the claimed bound (an error is at most 1)".to_owned(),
+            x: log_x(),
+            y: Axis::log("expected calibration error"),
+            series: vec![
+                Series::new("C/√K of the paper", Role::Claimed, Shape::Points, bounds),
+                Series::new(
+                    "C/√K, our σ²",
+                    Role::Claimed,
+                    Shape::Dashed,
+                    claimed.collect(),
+                ),
+                drawn("LPF-SPN", Role::Ours, spn),
+                Series::new("paper", Role::Paper, Shape::Points, paper),
+            ],
+        },
+    ];
+    Ok(Figure {
+        id: "T6".to_owned(),
+        caption: "Expected calibration error against the number of items, with fits of a/√K + b \
+                  and the paper's points; bars are standard deviations over trials."
+            .to_owned(),
+        panels,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_items_leave_the_first_ones_as_they_are() {
+        let (few, many) = (Generator::new(&DOMAINS[0]), Generator::new(&MANY_ITEMS));
+        for index in 0..3 {
+            let (a, b) = (few.entity(1, index), many.entity(1, index));
+            assert_eq!(a.label, b.label);
+            assert_eq!(a.embeddings, b.embeddings[..a.embeddings.len()]);
+            assert_eq!(b.embeddings.len(), 20 * EMBEDDING);
+        }
+    }
+
+    #[test]
+    fn rows_above_five_repeat_the_fifth_where_there_are_no_more_items() {
+        let ece = |row: usize| [row as f64; WAYS.len()];
+        let trials = [0, 1].map(|_| Trial {
+            ece: (0..COUNTS.len()).map(ece).collect(),
+            variance: 0.25,
+        });
+        let curves = Curves::new(&trials).unwrap();
+        let means: Vec<f64> = curves.few.iter().map(|s| s.mean).collect();
+        assert_eq!(means, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0]);
+        // √(2·σ²·ln 120) with σ² = 1/4, the largest that a probability can have: mpmath 1.3.0.
+        assert!(
+            (curves.constant - 1.547_173_510_434_76).abs() < 1e-14,
+            "{}",
+            curves.constant
+        );
+    }
+}
