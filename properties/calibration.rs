@@ -92,10 +92,18 @@ fn merge_and_order(draws: Draws) -> Outcome {
             .map_err(|e| e.to_string())?;
         let turned: Vec<_> = p.iter().rev().copied().collect();
         let turned = reliability(&turned)?;
+        // Without any merging inside, which the others have in common.
+        let mut single = Reliability::new(BINS).map_err(|e| e.to_string())?;
+        for &(confidence, correct) in &p {
+            let added = single.add(confidence, correct);
+            added.map_err(|e| e.to_string())?;
+        }
         let same = |r: &Reliability| {
-            *r == whole && r.ece().map(f64::to_bits) == whole.ece().map(f64::to_bits)
+            *r == single && r.ece().map(f64::to_bits) == single.ece().map(f64::to_bits)
         };
-        ensure(same(&merged) && same(&turned), || "other bits".into())
+        ensure(same(&whole) && same(&merged) && same(&turned), || {
+            "other bits".into()
+        })
     });
     let plain = |p: &[(f64, bool)]| {
         let mut gaps = [0.0; BINS];
