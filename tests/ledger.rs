@@ -69,7 +69,14 @@ fn verify_writes_a_report_whose_links_resolve() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
     let (out_text, records) = (out.to_str().unwrap(), folder.path().to_str().unwrap());
-    let output = lpf(&["verify", "--output", out_text, "--records", records]);
+    let output = lpf(&[
+        "verify",
+        "--skip-experiments",
+        "--output",
+        out_text,
+        "--records",
+        records,
+    ]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("proofs: NOT RUN"));
     let html = std::fs::read_to_string(out.join("index.html")).unwrap();
@@ -80,8 +87,16 @@ fn verify_writes_a_report_whose_links_resolve() {
     assert!(!html.contains("<script") && !html.contains("src=\"http"));
     let json: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
-    assert_eq!(json["schema"], "lpf-report/1");
+    assert_eq!(json["schema"], "lpf-report/2");
     assert_eq!(json["changed"], serde_json::json!([]));
+    assert_eq!(
+        json["not_run"].as_array().unwrap().len(),
+        3,
+        "{}",
+        json["not_run"]
+    );
+    let digest = json["about"]["paper's numbers, SHA-256"].as_str().unwrap();
+    assert!(digest.len() == 64 && html.contains(digest));
     assert!(out.join("report.md").is_file() && out.join("junit.xml").is_file());
     in_a_browser(&out.join("index.html"), folder.path());
 }
@@ -131,6 +146,7 @@ fn a_failed_record_fails_the_gate() {
     let out = folder.path().join("report");
     let output = lpf(&[
         "verify",
+        "--skip-experiments",
         "--output",
         out.to_str().unwrap(),
         "--records",

@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::Failure;
 use super::output::Output;
-use crate::experiments::{EXPERIMENTS, Lab, Outcome, Progress, Settings, digest};
+use crate::experiments::{EXPERIMENTS, Experiment, Lab, Outcome, Progress, Settings, digest};
 use crate::ledger::paper::Paper;
 use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, page, svg};
 
@@ -52,6 +52,16 @@ pub struct Args {
     /// appear complete or not at all.
     #[arg(long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
+}
+
+impl Args {
+    fn experiments(&self) -> impl Iterator<Item = &'static Experiment> {
+        let asked =
+            |id: &str| self.name.eq_ignore_ascii_case(ALL) || self.name.eq_ignore_ascii_case(id);
+        EXPERIMENTS
+            .iter()
+            .filter(move |experiment| asked(experiment.id))
+    }
 }
 
 /// The name that stands for every experiment.
@@ -115,7 +125,14 @@ impl Format {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     // A folder or file that cannot be written is said before the work, not after.
     let target = Target::of(args.output.as_deref())?;
-    let outcomes = outcomes(args)?;
+    let settings = Settings {
+        entities: args.entities,
+        epochs: args.epochs as usize,
+        seed: args.seed,
+        trials: args.trials.map(|trials| trials as usize),
+        ..Settings::default()
+    };
+    let outcomes = outcomes(settings, args.experiments())?;
     match target {
         Target::Single(output) => write(output, &args.format.document(&outcomes)?)?,
         Target::Folder(folder) => {
@@ -173,19 +190,16 @@ impl Progress for Bar {
     }
 }
 
-fn outcomes(args: &Args) -> Result<Vec<Outcome>, Failure> {
-    let settings = Settings {
-        entities: args.entities,
-        epochs: args.epochs as usize,
-        seed: args.seed,
-        trials: args.trials.map(|trials| trials as usize),
-        ..Settings::default()
-    };
+/// Runs experiments one after the other, each with a bar of its own.
+///
+/// # Errors
+/// [`Failure::Usage`], naming the experiment, where one cannot be run with these settings.
+pub(super) fn outcomes<'a>(
+    settings: Settings,
+    experiments: impl Iterator<Item = &'a Experiment>,
+) -> Result<Vec<Outcome>, Failure> {
     let lab = Lab::new(settings, Paper::published().for_experiments());
-    let asked = EXPERIMENTS.iter().filter(|experiment| {
-        args.name.eq_ignore_ascii_case(ALL) || args.name.eq_ignore_ascii_case(experiment.id)
-    });
-    let run = asked.map(|experiment| {
+    let run = experiments.map(|experiment| {
         let bar = Bar(indicatif::ProgressBar::new(0));
         let style = super::train::style("{prefix:12} {bar:24} {pos}/{len} {msg} {eta} left");
         bar.0.set_style(style);

@@ -9,9 +9,11 @@
 //! | `domain` | the eight [`DOMAINS`] of synthetic evidence |
 //! | `synthetic` | [`Generator`]: entities whose Bayes posterior is known exactly |
 //! | `corpus` | [`Corpus`]: labelled entities, and [`fit()`]: from them to a complete model |
+//! | `digest` | SHA-256 of content |
 //! | `model_file` | [`Model`]: trained models as safetensors |
 
 mod corpus;
+mod digest;
 mod domain;
 mod model_file;
 mod record;
@@ -21,6 +23,7 @@ mod record_parse;
 mod synthetic;
 
 pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
+pub use digest::{hexadecimal, sha256};
 pub use domain::{DOMAINS, Domain, UnknownDomain};
 pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
 pub use record::{Evidence, Fault, Label, Place, Record, RecordError};

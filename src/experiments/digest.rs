@@ -1,10 +1,9 @@
 //! One number for all results: equal digests, equal bits.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 use super::Outcome;
+use crate::data::hexadecimal;
 
 /// SHA-256 of the outcomes as JSON, in hexadecimal.
 ///
@@ -16,10 +15,7 @@ pub fn digest(outcomes: &[Outcome]) -> String {
         // Keys are strings and numbers are doubles: nothing here can fail to become JSON.
         hash.update(serde_json::to_vec(outcome).unwrap_or_default());
     }
-    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hexadecimal(&hash.finalize())
 }
 
 #[cfg(test)]

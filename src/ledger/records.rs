@@ -16,6 +16,8 @@ pub struct Row {
     pub claims: Vec<String>,
     /// What became of it, in words.
     pub outcome: String,
+    /// Whether Kani settled it; never for a property.
+    pub by_kani: bool,
 }
 
 /// One run.
@@ -103,6 +105,7 @@ fn run(
                     .filter_map(|claim| claim.as_str().map(str::to_owned))
                     .collect(),
                 outcome: outcome(entry)?,
+                by_kani: kani(entry).is_some_and(|verdict| verdict != NOT_RUN),
             })
         })
         .collect();
@@ -120,13 +123,16 @@ fn run(
     })
 }
 
+/// Kani's verdict on a harness that it did not run.
+const NOT_RUN: &str = "not run";
+
+fn kani(entry: &Value) -> Option<&str> {
+    entry.get("kani")?.get("verdict")?.as_str()
+}
+
 fn harness(entry: &Value) -> Option<String> {
-    let word = |part: &str, key: &str| entry.get(part)?.get(key)?.as_str();
-    Some(format!(
-        "{} under cargo test, Kani: {}",
-        word("cargo_test", "outcome")?,
-        word("kani", "verdict")?
-    ))
+    let tested = entry.get("cargo_test")?.get("outcome")?.as_str()?;
+    Some(format!("{tested} under cargo test, Kani: {}", kani(entry)?))
 }
 
 fn property(entry: &Value) -> Option<String> {

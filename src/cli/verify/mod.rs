@@ -1,23 +1,27 @@
-//! `lpf verify`: all claims judged, compared with the pinned verdicts, and reported.
+//! `lpf verify`: all claims judged, the experiments run, everything compared with what is pinned,
+//! and reported.
 
-use std::fmt::Write as _;
+mod document;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
-use serde_json::json;
 
-use super::{Failure, output::Output};
-use crate::ledger::claims::{Judged, judge_all};
+use super::{Failure, experiment, output::Output, train};
+use crate::data::sha256;
+use crate::experiments::{EXPERIMENTS, Outcome, Settings, digest};
+use crate::ledger::claims::{self, Judged, judge_each};
 use crate::ledger::paper::Paper;
 use crate::ledger::{Records, Run};
-use crate::report::{self, JunitCase, escape_html};
+use crate::report;
 
 /// The verdicts that were reviewed last; the snapshot is their only copy.
-const PINNED: &str = include_str!("../../snapshots/claims/verdicts.snap");
+const PINNED: &str = include_str!("../../../snapshots/claims/verdicts.snap");
 
-/// Judge every claim of the paper, compare with the pinned verdicts, and write the report.
+/// Judge every claim of the paper, compare with the pinned verdicts, run the experiments, and write
+/// the report.
 ///
 /// Exit code 0: every verdict is the pinned one and the last proofs and properties held. 1: a
 /// verdict differs, or a record of a run says that something failed. 2: nothing could be written.
@@ -30,6 +34,14 @@ pub struct Args {
     /// Where the last proofs and properties left their outcome
     #[arg(long, value_name = "DIR", default_value = super::RECORDS)]
     records: PathBuf,
+
+    /// Judge the claims only; the report then says that the experiments were not run
+    #[arg(long)]
+    skip_experiments: bool,
+
+    /// Seed of the experiments' data, training and trials
+    #[arg(long, value_name = "S", default_value_t = Settings::default().seed)]
+    seed: u64,
 }
 
 /// What happened to a claim since the verdicts were pinned.
@@ -51,42 +63,153 @@ impl Change {
     }
 }
 
+/// Everything that the report says.
+struct Verification {
+    judged: Vec<Judged>,
+    changes: Vec<Change>,
+    experiments: Vec<Outcome>,
+    /// What came out of proofs and properties, each in a line.
+    runs: Vec<(&'static str, String)>,
+    /// What was not run, each with how to run it.
+    not_run: Vec<String>,
+    /// Versions, seeds and digests.
+    about: Vec<(&'static str, String)>,
+}
+
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    // A folder that cannot be written is said before the work, not after.
+    std::fs::create_dir_all(&args.output)
+        .map_err(|error| Failure::write(&args.output.to_string_lossy(), error))?;
     let records = Records::read(&args.records);
-    let judged = judge_all(&Paper::published(), &records);
+    let paper = Paper::published();
+    let bar = indicatif::ProgressBar::new(claims::all().len() as u64);
+    bar.set_style(train::style("{bar:24} {pos}/{len} claims {msg}"));
+    let judged = judge_each(&paper, &records, |claim| {
+        bar.set_message(claim.id);
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
     let changes = changes(&judged);
-    let runs = [
-        ("proofs", "make prove", &records.proofs),
-        ("properties", "make properties", &records.properties),
-    ]
-    .map(|(name, how, run)| (name, about(name, how, run.as_ref())));
 
     let chosen: Vec<&Judged> = judged.iter().collect();
     println!("{}", report::table_text(&report::claims_table(&chosen)));
     println!("{}", report::table_text(&report::counts_table(&judged)));
-    for (_, line) in &runs {
+
+    let settings = Settings {
+        seed: args.seed,
+        ..Settings::default()
+    };
+    let experiments = if args.skip_experiments {
+        Vec::new()
+    } else {
+        experiment::outcomes(settings, EXPERIMENTS.iter())?
+    };
+    let verification = Verification {
+        runs: [
+            ("proofs", "make prove", &records.proofs),
+            ("properties", "make properties", &records.properties),
+        ]
+        .map(|(name, how, run)| (name, about(name, how, run.as_ref())))
+        .into(),
+        not_run: not_run(&records, &experiments),
+        about: provenance(&paper, &args.records, settings, &experiments),
+        judged,
+        changes,
+        experiments,
+    };
+    for outcome in &verification.experiments {
+        println!("{}: {}", outcome.id, outcome.sentence);
+    }
+    for (_, line) in &verification.runs {
         println!("{line}");
     }
-    write_report(&args.output, &judged, &changes, &runs)?;
+    for line in &verification.not_run {
+        println!("NOT RUN  {line}");
+    }
+    for (name, text) in verification.documents() {
+        let mut output = Output::create(Some(&args.output.join(name)))?;
+        output.write(text.as_bytes())?;
+        output.finish()?;
+    }
     println!("report: {}", args.output.join("index.html").display());
 
     let failed = [&records.proofs, &records.properties]
         .into_iter()
         .flatten()
         .any(|run| !run.holds);
-    for change in &changes {
+    for change in &verification.changes {
         eprintln!("VERDICT CHANGED  {}", change.text());
     }
-    if !changes.is_empty() {
+    if !verification.changes.is_empty() {
         eprintln!(
             "Look at each; if they are right, pin them with `cargo insta review` in a commit that says why."
         );
     }
-    Ok(if failed || !changes.is_empty() {
+    Ok(if failed || !verification.changes.is_empty() {
         ExitCode::from(1)
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// What the report does not rest on because nobody ran it.
+fn not_run(records: &Records, experiments: &[Outcome]) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &records.proofs {
+        None => lines.push("proof harnesses: `make prove`".to_owned()),
+        Some(run) => {
+            let without = run.rows.iter().filter(|row| !row.by_kani).count();
+            if without > 0 {
+                lines.push(format!(
+                    "Kani, for {without} of {} harnesses: `make kani-setup`, then `make prove`",
+                    run.rows.len()
+                ));
+            }
+        }
+    }
+    if records.properties.is_none() {
+        lines.push("statistical properties: `make properties`".to_owned());
+    }
+    if experiments.is_empty() {
+        lines.push("experiments: `lpf verify` without --skip-experiments".to_owned());
+    }
+    lines
+}
+
+/// Versions, seeds, and digests of what went in and came out.
+fn provenance(
+    paper: &Paper,
+    records: &Path,
+    settings: Settings,
+    experiments: &[Outcome],
+) -> Vec<(&'static str, String)> {
+    let numbers: String = paper
+        .numbers()
+        .map(|(id, printed)| format!("{id} {printed}\n"))
+        .collect();
+    let mut about = vec![
+        ("lpf-verify", env!("CARGO_PKG_VERSION").to_owned()),
+        ("commit", head().unwrap_or_else(|| "unknown".to_owned())),
+        (
+            "machine",
+            format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
+        ),
+        ("paper's numbers, SHA-256", sha256(numbers.as_bytes())),
+        ("pinned verdicts, SHA-256", sha256(PINNED.as_bytes())),
+    ];
+    for (name, file) in [
+        ("record of proofs, SHA-256", "proofs.json"),
+        ("record of properties, SHA-256", "properties.json"),
+    ] {
+        if let Ok(bytes) = std::fs::read(records.join(file)) {
+            about.push((name, sha256(&bytes)));
+        }
+    }
+    if !experiments.is_empty() {
+        about.push(("experiments' seed", settings.seed.to_string()));
+        about.push(("experiments' results, SHA-256", digest(experiments)));
+    }
+    about
 }
 
 /// The pinned table has one line `id  verdict [rests on …]` for each claim, after the counts.
@@ -171,161 +294,13 @@ fn head() -> Option<String> {
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
-fn write_report(
-    folder: &Path,
-    judged: &[Judged],
-    changes: &[Change],
-    runs: &[(&str, String)],
-) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::Write {
-        to: folder.display().to_string(),
-        error,
-    })?;
-    let files = [
-        ("index.html", html(judged, changes, runs)),
-        ("report.json", machine(judged, changes, runs)),
-        ("report.md", markdown(judged, changes, runs)),
-        ("junit.xml", junit(judged, changes)),
-    ];
-    for (name, text) in files {
-        let mut output = Output::create(Some(&folder.join(name)))?;
-        output.write(text.as_bytes())?;
-        output.finish()?;
-    }
-    Ok(())
-}
-
-const TITLE: &str = "Latent Posterior Factors: what is claimed, and what holds";
-
-fn versions() -> Vec<(&'static str, String)> {
-    vec![
-        ("lpf-verify", env!("CARGO_PKG_VERSION").to_owned()),
-        ("commit", head().unwrap_or_else(|| "unknown".to_owned())),
-        ("experiments", "not run".to_owned()),
-    ]
-}
-
-fn html(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> String {
-    let mut body = String::from(
-        "<p>Each verdict below was computed by this run; none is typed in. A refuted claim comes with \
-         a counterexample that you can redo by hand. \
-         <a href=\"#claims\">All claims</a> · <a href=\"#details\">Details</a> · \
-         <a href=\"#run\">About this run</a></p>\n",
-    );
-    for change in changes {
-        let _ = writeln!(
-            body,
-            "<p class=\"loud\">Verdict changed: {}</p>",
-            escape_html(&change.text())
-        );
-    }
-    body.push_str(&report::table_html(&report::counts_table(judged)));
-    body.push_str("<h2 id=\"claims\">All claims</h2>\n");
-    body.push_str(&report::claims_html(judged));
-    body.push_str("<h2 id=\"details\">Details</h2>\n");
-    for entry in judged {
-        body.push_str(&report::claim_html(entry));
-    }
-    body.push_str("<h2 id=\"run\">About this run</h2>\n<dl class=\"settings\">");
-    for (name, line) in runs {
-        let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape_html(line));
-    }
-    for (name, value) in versions() {
-        let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape_html(&value));
-    }
-    body.push_str("</dl>\n");
-    report::page(TITLE, &body)
-}
-
-fn markdown(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> String {
-    let mut out = format!("# {TITLE}\n\n");
-    for change in changes {
-        let _ = writeln!(
-            out,
-            "**Verdict changed**: {}\n",
-            report::escape_markdown(&change.text())
-        );
-    }
-    out.push_str(&report::table_markdown(&report::counts_table(judged)));
-    out.push('\n');
-    for (_, line) in runs {
-        let _ = writeln!(out, "- {}", report::escape_markdown(line));
-    }
-    for (name, value) in versions() {
-        let _ = writeln!(out, "- {name}: {}", report::escape_markdown(&value));
-    }
-    let chosen: Vec<&Judged> = judged.iter().collect();
-    let _ = write!(
-        out,
-        "\n{}\n",
-        report::table_markdown(&report::claims_table(&chosen))
-    );
-    for entry in judged {
-        out.push_str(&report::claim_markdown(entry));
-    }
-    out
-}
-
-fn machine(judged: &[Judged], changes: &[Change], runs: &[(&str, String)]) -> String {
-    let claims: Vec<_> = judged.iter().map(Judged::to_json).collect();
-    let counts: serde_json::Map<_, _> = crate::ledger::claims::counts(judged)
-        .into_iter()
-        .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
-        .collect();
-    let named = |pairs: Vec<(&str, String)>| -> serde_json::Map<_, _> {
-        pairs
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), json!(value)))
-            .collect()
-    };
-    let value = json!({
-        "schema": "lpf-report/1",
-        "counts": counts,
-        "changed": changes.iter().map(Change::text).collect::<Vec<_>>(),
-        "runs": named(runs.to_vec()),
-        "versions": named(versions()),
-        "claims": claims,
-    });
-    format!("{value:#}\n")
-}
-
-fn junit(judged: &[Judged], changes: &[Change]) -> String {
-    let mut cases: Vec<JunitCase> = judged
-        .iter()
-        .map(|entry| {
-            let id = entry.claim.id;
-            JunitCase {
-                name: format!("{id} {}", entry.finding.verdict.kind()),
-                seconds: None,
-                failure: changes
-                    .iter()
-                    .find(|change| change.id == id)
-                    .map(Change::text),
-                skipped: None,
-            }
-        })
-        .collect();
-    cases.extend(
-        changes
-            .iter()
-            .filter(|change| change.now.is_none())
-            .map(|change| JunitCase {
-                name: change.id.clone(),
-                seconds: None,
-                failure: Some(change.text()),
-                skipped: None,
-            }),
-    );
-    report::junit("lpf verify", &cases)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_claim_is_pinned_and_a_changed_verdict_is_noticed() {
-        let mut judged = judge_all(&Paper::published(), &Records::none());
+        let mut judged = judge_each(&Paper::published(), &Records::none(), |_| ());
         assert_eq!(pinned().len(), judged.len());
         assert!(changes(&judged).is_empty());
         let first = judged.remove(0);
@@ -333,6 +308,39 @@ mod tests {
         let noticed: Vec<String> = changes(&judged).iter().map(Change::text).collect();
         assert_eq!(noticed.len(), 2, "{noticed:?}");
         assert!(noticed[1].starts_with(first.claim.id) && noticed[1].ends_with("now absent"));
+    }
+
+    #[test]
+    fn experiments_are_shown_and_linked_from_their_theorem() {
+        let figure = crate::experiments::Figure {
+            id: "T2.figure".into(),
+            caption: "What it shows".into(),
+            panels: Vec::new(),
+        };
+        let mut outcome = EXPERIMENTS[0].outcome(Vec::new(), "A <sentence>.".into());
+        outcome.id = "T2".into();
+        outcome.figures.push(figure);
+        let experiments = vec![outcome];
+        let records = Records::none();
+        let paper = Paper::published();
+        let verification = Verification {
+            judged: judge_each(&paper, &records, |_| ()),
+            changes: Vec::new(),
+            runs: Vec::new(),
+            not_run: not_run(&records, &experiments),
+            about: provenance(&paper, Path::new(""), Settings::default(), &experiments),
+            experiments,
+        };
+        let [(_, html), (_, json), (_, markdown), (_, junit)] = verification.documents();
+        assert_eq!(html.matches("href=\"#experiment-T2\"").count(), 1);
+        assert_eq!(html.matches("id=\"experiment-T2\"").count(), 1);
+        assert!(html.contains("<svg") && html.contains("A &lt;sentence&gt;."));
+        assert!(html.contains(&digest(&verification.experiments)));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["experiments"][0]["id"], "T2");
+        assert!(markdown.contains("sentence"));
+        // Proofs and properties were not run, and say so; the experiments were.
+        assert_eq!(junit.matches("<skipped").count(), 2);
     }
 
     #[test]

@@ -238,11 +238,20 @@ pub fn node(id: &str) -> Option<Node> {
 /// merely could not be measured has not. Only whole results (`T1`, not `T1.bound`) are marked:
 /// arithmetic on printed numbers rests on nothing.
 pub fn judge_all(paper: &Paper, records: &Records) -> Vec<Judged> {
+    judge_each(paper, records, |_| ())
+}
+
+/// [`judge_all`], telling `done` of each claim when its verdict is there.
+pub fn judge_each(paper: &Paper, records: &Records, done: impl Fn(&Claim)) -> Vec<Judged> {
     let recomputations = recompute::all();
     let claims = all();
     let findings: Vec<Finding> = claims
         .iter()
-        .map(|claim| claim.judge(paper, records, &recomputations))
+        .map(|claim| {
+            let finding = claim.judge(paper, records, &recomputations);
+            done(claim);
+            finding
+        })
         .collect();
     let fallen: BTreeSet<Node> = claims
         .iter()

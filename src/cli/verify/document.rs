@@ -1,0 +1,166 @@
+//! The report of a verification, in each of its four forms.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::{Change, Verification};
+use crate::ledger::claims::{Judged, counts};
+use crate::report::{self, JunitCase, escape_html, escape_markdown};
+
+const TITLE: &str = "Latent Posterior Factors: what is claimed, and what holds";
+
+impl Verification {
+    /// The files of the report: name and content.
+    pub(super) fn documents(&self) -> [(&'static str, String); 4] {
+        [
+            ("index.html", self.html()),
+            ("report.json", self.machine()),
+            ("report.md", self.markdown()),
+            ("junit.xml", self.junit()),
+        ]
+    }
+
+    fn html(&self) -> String {
+        let mut body = String::from(
+            "<p>Each verdict below was computed by this run; none is typed in. A refuted claim comes \
+             with a counterexample that you can redo by hand. \
+             <a href=\"#claims\">All claims</a> · <a href=\"#details\">Details</a> · \
+             <a href=\"#experiments\">Experiments</a> · <a href=\"#run\">About this run</a></p>\n",
+        );
+        for change in &self.changes {
+            let _ = writeln!(
+                body,
+                "<p class=\"loud\">Verdict changed: {}</p>",
+                escape_html(&change.text())
+            );
+        }
+        body.push_str(&report::table_html(&report::counts_table(&self.judged)));
+        body.push_str("<h2 id=\"claims\">All claims</h2>\n");
+        body.push_str(&report::claims_html(&self.judged));
+        body.push_str("<h2 id=\"details\">Details</h2>\n");
+        for entry in &self.judged {
+            body.push_str(&report::claim_html(entry));
+            if let Some(outcome) = self.experiments.iter().find(|o| o.id == entry.claim.id) {
+                let _ = writeln!(
+                    body,
+                    "<p>Our own run: <a href=\"#experiment-{0}\">experiment {0}</a>.</p>",
+                    escape_html(&outcome.id)
+                );
+            }
+        }
+        body.push_str("<h2 id=\"experiments\">Experiments</h2>\n");
+        if self.experiments.is_empty() {
+            body.push_str("<p>Not run.</p>\n");
+        } else {
+            body.push_str(
+                "<p>The paper's experiments, run again on synthetic data whose exact posterior is \
+                 known: another model and other data, so that agreement is not expected in the \
+                 digits. Nothing is tuned towards the paper's numbers.</p>\n",
+            );
+        }
+        for outcome in &self.experiments {
+            body.push_str(&report::outcome_html(outcome));
+        }
+        body.push_str("<h2 id=\"run\">About this run</h2>\n<dl class=\"settings\">");
+        for (name, line) in self.facts() {
+            let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape_html(&line));
+        }
+        body.push_str("</dl>\n");
+        report::page(TITLE, &body)
+    }
+
+    /// Runs, what was not run, versions, seeds and digests, by name.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let not_run = self.not_run.iter().map(|line| ("not run", line.clone()));
+        let runs = self.runs.iter().cloned();
+        runs.chain(not_run)
+            .chain(self.about.iter().cloned())
+            .collect()
+    }
+
+    fn markdown(&self) -> String {
+        let mut out = format!("# {TITLE}\n\n");
+        for change in &self.changes {
+            let _ = writeln!(
+                out,
+                "**Verdict changed**: {}\n",
+                escape_markdown(&change.text())
+            );
+        }
+        out.push_str(&report::table_markdown(&report::counts_table(&self.judged)));
+        out.push('\n');
+        for (name, line) in self.facts() {
+            let _ = writeln!(out, "- {name}: {}", escape_markdown(&line));
+        }
+        let chosen: Vec<&Judged> = self.judged.iter().collect();
+        let claims = report::table_markdown(&report::claims_table(&chosen));
+        let _ = write!(out, "\n{claims}\n");
+        for entry in &self.judged {
+            out.push_str(&report::claim_markdown(entry));
+        }
+        for outcome in &self.experiments {
+            out.push_str(&report::outcome_markdown(outcome));
+        }
+        out
+    }
+
+    fn machine(&self) -> String {
+        let claims: Vec<_> = self.judged.iter().map(Judged::to_json).collect();
+        let counts: serde_json::Map<_, _> = counts(&self.judged)
+            .into_iter()
+            .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
+            .collect();
+        let named = |pairs: &[(&str, String)]| -> serde_json::Map<_, _> {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), json!(value)))
+                .collect()
+        };
+        let value = json!({
+            "schema": "lpf-report/2",
+            "counts": counts,
+            "changed": self.changes.iter().map(Change::text).collect::<Vec<_>>(),
+            "runs": named(&self.runs),
+            "not_run": self.not_run,
+            "about": named(&self.about),
+            "claims": claims,
+            "experiments": self.experiments,
+        });
+        format!("{value:#}\n")
+    }
+
+    fn junit(&self) -> String {
+        let mut cases: Vec<JunitCase> = self
+            .judged
+            .iter()
+            .map(|entry| {
+                let id = entry.claim.id;
+                JunitCase {
+                    name: format!("{id} {}", entry.finding.verdict.kind()),
+                    seconds: None,
+                    failure: self
+                        .changes
+                        .iter()
+                        .find(|change| change.id == id)
+                        .map(Change::text),
+                    skipped: None,
+                }
+            })
+            .collect();
+        let gone = self.changes.iter().filter(|change| change.now.is_none());
+        cases.extend(gone.map(|change| JunitCase {
+            name: change.id.clone(),
+            seconds: None,
+            failure: Some(change.text()),
+            skipped: None,
+        }));
+        cases.extend(self.not_run.iter().map(|line| JunitCase {
+            name: line.clone(),
+            seconds: None,
+            failure: None,
+            skipped: Some("not run".to_owned()),
+        }));
+        report::junit("lpf verify", &cases)
+    }
+}
