@@ -185,6 +185,15 @@ impl CalibrationMap {
         })
     }
 
+    /// The method's name on the command line and in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CalibrationMap::Temperature(_) => "temperature",
+            CalibrationMap::Histogram(_) => "histogram",
+            CalibrationMap::Isotonic(_) => "isotonic",
+        }
+    }
+
     /// The calibrated form of a prediction.
     ///
     /// # Errors
@@ -272,6 +281,13 @@ pub enum MapError {
         /// Classes of the first.
         classes: usize,
     },
+    /// A prediction has another number of classes than the map is for.
+    Classes {
+        /// Classes of the map.
+        expected: usize,
+        /// Classes of the prediction.
+        found: usize,
+    },
     /// A true class has probability zero, which no temperature changes.
     Impossible {
         /// Position of the prediction.
@@ -325,6 +341,10 @@ impl fmt::Display for MapError {
             MapError::Row { row, classes } => write!(
                 f,
                 "prediction {row} or its label does not fit the {classes} classes of the first"
+            ),
+            MapError::Classes { expected, found } => write!(
+                f,
+                "the calibration map is for {expected} classes, but there are {found}"
             ),
             MapError::Impossible { row } => write!(
                 f,

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
 
+mod calibrate;
 mod claims;
 mod display;
 mod experiment;
@@ -37,6 +38,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Claims(claims::Args),
+    Calibrate(calibrate::Args),
     Infer(infer::Args),
     Train(train::Args),
     Generate(generate::Args),
@@ -48,6 +50,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Claims(args) => claims::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Infer(args) => infer::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -10,8 +10,10 @@
 //! | `synthetic` | [`Generator`]: entities whose Bayes posterior is known exactly |
 //! | `corpus` | [`Corpus`]: labelled entities, and [`fit()`]: from them to a complete model |
 //! | `digest` | SHA-256 of content |
+//! | `calibration_file` | [`CalibrationFile`]: fitted calibration maps as JSON |
 //! | `model_file` | [`Model`]: trained models as safetensors |
 
+mod calibration_file;
 mod corpus;
 mod digest;
 mod domain;
@@ -22,6 +24,7 @@ mod record_lines;
 mod record_parse;
 mod synthetic;
 
+pub use calibration_file::{CalibrationFile, CalibrationFileError, MAX_CALIBRATION_BYTES};
 pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
 pub use digest::{hexadecimal, sha256};
 pub use domain::{DOMAINS, Domain, UnknownDomain};

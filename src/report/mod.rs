@@ -3,11 +3,16 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
+//! | `audit`, `audit_*` | an audit as Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
 //! | `ledger`, `whereabouts` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
 
+mod audit;
+mod audit_ci;
+mod audit_html;
+mod audit_markdown;
 mod chart;
 mod escape;
 mod junit;
@@ -16,6 +21,9 @@ mod page;
 mod table;
 mod whereabouts;
 
+pub use audit_ci::{audit_junit, audit_sarif, harmless_json};
+pub use audit_html::audit_html;
+pub use audit_markdown::audit_markdown;
 pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
 pub use junit::{JunitCase, junit};

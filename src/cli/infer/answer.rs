@@ -3,7 +3,10 @@
 use super::latent::Latent;
 use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
 use crate::bounds::effective_count;
-use crate::data::{Entity, Expectations, Fault, Place, Record, RecordError};
+use crate::calibration::Calibrated;
+use crate::data::{
+    CalibrationFile, ClassNames, Entity, Expectations, Fault, Place, Record, RecordError,
+};
 use crate::simplex::{Contradiction, Distribution, PoolError};
 use crate::uncertainty::Uncertainty;
 
@@ -34,6 +37,7 @@ pub struct Setup<'a> {
     pub prior: Option<Distribution>,
     pub classes: Option<&'a [String]>,
     pub tolerance: f64,
+    pub calibration: Option<&'a CalibrationFile>,
     pub explain: bool,
 }
 
@@ -43,6 +47,11 @@ pub struct Answer<'a> {
     pub entity: Entity<'a>,
     pub method: &'static str,
     pub distribution: Distribution,
+    /// The class that is named, and how sure.
+    pub prediction: usize,
+    pub confidence: f64,
+    /// The method of the calibration map, where there is one.
+    pub calibration: Option<&'static str>,
     /// Kish's effective number of items; none where all weights are zero.
     pub k_eff: Option<f64>,
     /// Per item, if asked for: how far the answer moves without it.
@@ -99,15 +108,45 @@ impl<'a> Answer<'a> {
             Some(latent) => latent.uncertainty(&entity.name, &posteriors, &entity.weights)?,
             None => None,
         };
+        let calibrated = match setup.calibration {
+            Some(file) => calibrate(file, &distribution, &entity)?,
+            None => Calibrated {
+                class: distribution.argmax(),
+                confidence: *distribution.confidence(),
+                distribution,
+            },
+        };
         Ok(Answer {
             k_eff: effective_count(&entity.weights).ok(),
             method: way.name(),
-            distribution,
+            distribution: calibrated.distribution,
+            prediction: calibrated.class,
+            confidence: calibrated.confidence,
+            calibration: setup.calibration.map(|file| file.map.name()),
             influence,
             uncertainty,
             entity,
         })
     }
+}
+
+/// The answer after the map, if the map is for these classes.
+fn calibrate(
+    file: &CalibrationFile,
+    answer: &Distribution,
+    entity: &Entity<'_>,
+) -> Result<Calibrated, RecordError> {
+    let fail = |what: String| RecordError {
+        place: Place::field("classes"),
+        fault: Fault::Shape(what),
+    };
+    if let (ClassNames::Named(own), Some(names)) = (&entity.classes, &file.names)
+        && own.iter().ne(names)
+    {
+        let names = names.join(", ");
+        return Err(fail(format!("not those of the calibration map, {names}")));
+    }
+    file.apply(answer).map_err(|error| fail(error.to_string()))
 }
 
 /// The field that an error of the aggregation stems from.

@@ -19,13 +19,17 @@ pub fn write(answer: &Answer<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"distribution\":");
     numbers(answer.distribution.probabilities(), out);
     out.extend_from_slice(b",\"prediction\":");
-    let class = answer.distribution.argmax();
+    let class = answer.prediction;
     match &entity.classes {
         ClassNames::Named(_) => string(&entity.classes.name(class), out),
         ClassNames::Numbered(_) => out.extend_from_slice(class.to_string().as_bytes()),
     }
     out.extend_from_slice(b",\"confidence\":");
-    number(*answer.distribution.confidence(), out);
+    number(answer.confidence, out);
+    if let Some(method) = answer.calibration {
+        out.extend_from_slice(b",\"calibration\":");
+        string(method, out);
+    }
     out.extend_from_slice(b",\"k_eff\":");
     optional(answer.k_eff, out);
     if let Some(uncertainty) = &answer.uncertainty {

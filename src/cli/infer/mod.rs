@@ -13,13 +13,15 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use rayon::prelude::*;
 
-use self::answer::{Answer, Setup, Way};
-use self::latent::Latent;
+pub use self::answer::{Answer, Setup, Way};
+pub use self::latent::Latent;
 use self::table::Table;
 use super::Failure;
 use super::output::Output;
 use crate::aggregate::Method;
-use crate::data::{Batch, DEFAULT_TOLERANCE, LineReader, MAX_LINE_BYTES, check_names};
+use crate::data::{
+    Batch, CalibrationFile, DEFAULT_TOLERANCE, LineReader, MAX_LINE_BYTES, check_names,
+};
 use crate::simplex::Distribution;
 
 const EXAMPLES: &str = "\
@@ -42,11 +44,17 @@ Its weight, unless given, is the confidence of its posterior. If every item has 
 answer also has `uncertainty`: total, epistemic and aleatoric variance, mutual information in nats,
 their standard errors, and the number of samples from the mixture of the posteriors behind them.
 
+With --calibration the distribution, the prediction and its confidence are those after the map, and
+the answer names its method under `calibration`: with histogram and isotonic maps the prediction is
+the class named before, and the confidence how often such predictions are right. Influence and
+uncertainty are those of the answer before the map.
+
 Examples:
   lpf infer evidence.jsonl
   lpf infer evidence.jsonl --classes low,medium,high --format text --explain
   lpf infer evidence.jsonl --method prior-corrected --prior 0.2,0.5,0.3 --output answers.jsonl
   lpf infer data.jsonl --model model.safetensors --method learned
+  lpf infer evidence.jsonl --calibration cal.json
   zcat evidence.jsonl.gz | lpf infer - --method uniform | head";
 
 // The help below states it.
@@ -64,6 +72,34 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "spn")]
     method: MethodName,
 
+    #[command(flatten)]
+    options: Options,
+
+    /// A map fitted by `lpf calibrate`, which every answer goes through
+    #[arg(long, value_name = "FILE")]
+    calibration: Option<PathBuf>,
+
+    /// Also show each item's factor, weight and influence: how far the answer moves (L1, 0 to 2)
+    /// when the item is left out; null where nothing is left
+    #[arg(long)]
+    explain: bool,
+
+    /// Shape of the output
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
+
+    /// Where to write: a file that appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Number of threads [default: one for each core]; changes no bit of the output
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// How evidence becomes an answer; the same for every command that answers.
+#[derive(Debug, clap::Args)]
+pub struct Options {
     /// Names of the classes, in the order of the factors; come before a record's own `classes`
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     classes: Option<Vec<String>>,
@@ -87,28 +123,11 @@ pub struct Args {
 
     /// Samples drawn for an item that is given as a posterior; items given as factors need none
     #[arg(long, value_name = "M", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
-    pub samples: u32,
+    samples: u32,
 
-    /// Seed of these samples
+    /// Seed of all that is drawn
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-
-    /// Also show each item's factor, weight and influence: how far the answer moves (L1, 0 to 2)
-    /// when the item is left out; null where nothing is left
-    #[arg(long)]
-    explain: bool,
-
-    /// Shape of the output
-    #[arg(long, value_enum, default_value = "jsonl")]
-    format: Format,
-
-    /// Where to write: a file that appears complete or not at all [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Number of threads [default: one for each core]; changes no bit of the output
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
 
     /// How far the probabilities of a factor or prior may be from adding up to 1
     ///
@@ -118,9 +137,20 @@ pub struct Args {
     tolerance: f64,
 }
 
+impl Options {
+    /// The model, if one is asked for.
+    pub fn latent(&self) -> Result<Option<Latent>, Failure> {
+        let Some(path) = &self.model else {
+            return Ok(None);
+        };
+        let aggregator = self.aggregator.as_deref();
+        Latent::read(path, aggregator, self.samples as usize, self.seed).map(Some)
+    }
+}
+
 /// The methods as the command line names them.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum MethodName {
+pub enum MethodName {
     /// LPF-SPN: the normalized product of factors raised to their weights
     Spn,
     /// The plain mean of the factors; weights are not used
@@ -163,20 +193,20 @@ enum Format {
 /// # Errors
 /// See [`Failure`].
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let latent = match &args.model {
-        Some(path) => Some(Latent::read(
-            path,
-            args.aggregator.as_deref(),
-            args.samples as usize,
-            args.seed,
-        )?),
+    let latent = args.options.latent()?;
+    let calibration = match &args.calibration {
+        Some(path) => Some(
+            CalibrationFile::read(path)
+                .map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?,
+        ),
         None => None,
     };
-    let setup = setup(args, latent.as_ref())?;
-    let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.map_or(0, usize::from))
-        .build()
-        .map_err(|error| Failure::Threads(error.to_string()))?;
+    let setup = Setup {
+        calibration: calibration.as_ref(),
+        explain: args.explain,
+        ..setup(args.method, &args.options, latent.as_ref())?
+    };
+    let threads = threads(args.threads)?;
     let reader = open(&args.file)?;
     let mut output = Output::create(args.output.as_deref())?;
     let mut table = (args.format == Format::Text).then(|| Table::new(output.is_terminal()));
@@ -185,9 +215,22 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn setup<'a>(args: &'a Args, latent: Option<&'a Latent>) -> Result<Setup<'a>, Failure> {
+/// As many threads as are asked for, or one a core.
+pub fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(count.map_or(0, usize::from))
+        .build()
+        .map_err(|error| Failure::Threads(error.to_string()))
+}
+
+/// What the arguments ask for, if it makes sense; without explanations or calibration.
+pub fn setup<'a>(
+    method: MethodName,
+    args: &'a Options,
+    latent: Option<&'a Latent>,
+) -> Result<Setup<'a>, Failure> {
     let usage = |what: String| Err(Failure::Usage(what));
-    let way = Way::from(args.method);
+    let way = Way::from(method);
     let corrects = way == Way::Pool(Method::PriorCorrected);
     if !(0.0..1.0).contains(&args.tolerance) {
         return usage(format!("--tolerance: {} is not in [0, 1)", args.tolerance));
@@ -233,11 +276,13 @@ fn setup<'a>(args: &'a Args, latent: Option<&'a Latent>) -> Result<Setup<'a>, Fa
         prior,
         classes: classes.or_else(|| latent.and_then(Latent::classes)),
         tolerance: args.tolerance,
-        explain: args.explain,
+        calibration: None,
+        explain: false,
     })
 }
 
-fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+/// The file, or standard input for `-`.
+pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin()));
     }

@@ -52,7 +52,7 @@ impl Table {
             self.write_heading(&names, &mut out);
             self.heading = Some(names);
         }
-        let top = answer.distribution.argmax();
+        let top = answer.prediction;
         let name = fitted(&answer.entity.name, ENTITY, self.rich);
         let prediction = fitted(&classes.name(top), PREDICTION, self.rich);
         let k_eff = answer.k_eff.map_or("-".to_string(), |k| format!("{k:.2}"));

@@ -1,0 +1,287 @@
+//! Calibration maps as files: JSON, numbered, and checked when read.
+//!
+//! ```json
+//! {"format":"lpf-calibration","version":1,"classes":3,"names":["low","medium","high"],
+//!  "rows":450,"split":0.5,"seed":0,"map":{"temperature":1.7}}
+//! ```
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::check_names;
+use crate::calibration::{Calibrated, CalibrationMap, MapError};
+use crate::simplex::Distribution;
+
+/// Larger files are refused before they are read to the end: the longest map that can be fitted,
+/// with all digits of its numbers, has less than half of it.
+pub const MAX_CALIBRATION_BYTES: u64 = 16 << 20;
+
+const FORMAT: &str = "lpf-calibration";
+const VERSION: u32 = 1;
+
+/// A fitted map, for which classes, and what it was fitted on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CalibrationFile {
+    format: String,
+    version: u32,
+    /// How many classes.
+    pub classes: usize,
+    /// Their names, where they have some.
+    pub names: Option<Vec<String>>,
+    /// Rows it was fitted on.
+    pub rows: u64,
+    /// The share of rows it was meant to be fitted on; the others judged it.
+    pub split: f64,
+    /// Which rows these are, with the hash of their names.
+    pub seed: u64,
+    /// The map.
+    pub map: CalibrationMap,
+}
+
+/// What must be right before the rest can be understood.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
+impl CalibrationFile {
+    /// A map for `classes` classes, fitted on `rows` rows: those whose hash with `seed` is below
+    /// `split`.
+    pub fn new(
+        map: CalibrationMap,
+        classes: usize,
+        names: Option<Vec<String>>,
+        rows: u64,
+        (split, seed): (f64, u64),
+    ) -> Self {
+        CalibrationFile {
+            format: FORMAT.to_string(),
+            version: VERSION,
+            classes,
+            names,
+            rows,
+            split,
+            seed,
+            map,
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`CalibrationFileError`].
+    pub fn read(path: &Path) -> Result<Self, CalibrationFileError> {
+        let file = std::fs::File::open(path).map_err(CalibrationFileError::Io)?;
+        let mut bytes = Vec::new();
+        file.take(MAX_CALIBRATION_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(CalibrationFileError::Io)?;
+        CalibrationFile::from_bytes(&bytes)
+    }
+
+    /// Reads the content of a file.
+    ///
+    /// # Errors
+    /// [`CalibrationFileError`], for any bytes that [`to_json`](CalibrationFile::to_json) does not
+    /// write.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CalibrationFileError> {
+        if bytes.len() as u64 > MAX_CALIBRATION_BYTES {
+            return Err(CalibrationFileError::TooLarge);
+        }
+        let malformed = |e: serde_json::Error| CalibrationFileError::Format(e.to_string());
+        let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
+        if head.format != FORMAT {
+            let found = head.format.chars().take(40).collect();
+            return Err(CalibrationFileError::Kind { found });
+        }
+        if head.version != VERSION {
+            return Err(CalibrationFileError::Version {
+                found: head.version,
+            });
+        }
+        let file: CalibrationFile = serde_json::from_slice(bytes).map_err(malformed)?;
+        let wrong = |what: &str| Err(CalibrationFileError::Format(what.to_string()));
+        if file.classes < 2 {
+            return wrong("there are fewer than two classes");
+        }
+        if let Some(names) = &file.names {
+            if let Err(what) = check_names(names) {
+                return wrong(what);
+            }
+            if names.len() != file.classes {
+                return wrong("there are not as many names as classes");
+            }
+        }
+        Ok(file)
+    }
+
+    /// The file's content.
+    pub fn to_json(&self) -> String {
+        // Plain structs of numbers and strings cannot fail to become JSON.
+        serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+
+    /// The calibrated form of a prediction.
+    ///
+    /// # Errors
+    /// [`MapError::Classes`] where the number of classes is another; else as
+    /// [`CalibrationMap::apply`].
+    pub fn apply(&self, prediction: &Distribution) -> Result<Calibrated, MapError> {
+        if prediction.classes() != self.classes {
+            return Err(MapError::Classes {
+                expected: self.classes,
+                found: prediction.classes(),
+            });
+        }
+        self.map.apply(prediction)
+    }
+}
+
+/// Why a file is not a calibration map.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CalibrationFileError {
+    /// It cannot be read.
+    Io(std::io::Error),
+    /// It has more than [`MAX_CALIBRATION_BYTES`] bytes.
+    TooLarge,
+    /// It is JSON of another kind.
+    Kind {
+        /// What it says it is.
+        found: String,
+    },
+    /// It was written by a later version.
+    Version {
+        /// The version of the file.
+        found: u32,
+    },
+    /// It is not JSON, or a field is missing, unknown or impossible.
+    Format(String),
+}
+
+impl fmt::Display for CalibrationFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CalibrationFileError::Io(error) => write!(f, "cannot be read: {error}"),
+            CalibrationFileError::TooLarge => write!(
+                f,
+                "larger than {} MiB, which no calibration map is",
+                MAX_CALIBRATION_BYTES >> 20
+            ),
+            CalibrationFileError::Kind { found } => write!(
+                f,
+                "its format is {found:?}, not {FORMAT:?}; make one with lpf calibrate"
+            ),
+            CalibrationFileError::Version { found } => {
+                write!(
+                    f,
+                    "version {found} of the format; this program reads {VERSION}"
+                )
+            }
+            CalibrationFileError::Format(what) => {
+                write!(
+                    f,
+                    "not a calibration map: {what}; make one with lpf calibrate"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for CalibrationFileError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::MapMethod;
+    use proptest::prelude::*;
+
+    fn file(method: MapMethod) -> CalibrationFile {
+        let d = |p: f64| Distribution::new(vec![p, 1.0 - p]).unwrap();
+        let predictions = [d(0.75), d(0.875), d(0.25), d(0.5625)];
+        let map = CalibrationMap::fit(method, &predictions, &[0, 0, 0, 1]).unwrap();
+        let names = vec!["no".to_string(), "<b>\u{1b}".to_string()];
+        CalibrationFile::new(map, 2, Some(names), 4, (0.5, 7))
+    }
+
+    const METHODS: [MapMethod; 3] = [
+        MapMethod::Temperature,
+        MapMethod::Histogram { bins: 5 },
+        MapMethod::Isotonic,
+    ];
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        for method in METHODS {
+            let written = file(method);
+            let read = CalibrationFile::from_bytes(written.to_json().as_bytes()).unwrap();
+            assert_eq!(read, written);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_its_kind() {
+        let text = file(MapMethod::Temperature).to_json();
+        let read = |text: String| CalibrationFile::from_bytes(text.as_bytes()).unwrap_err();
+        let with = |from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            read(text.replace(from, to)).to_string()
+        };
+        assert!(with("lpf-calibration", "other").starts_with("its format is \"other\""));
+        assert!(with("\"version\":1", "\"version\":2").starts_with("version 2 of the format"));
+        assert!(with("\"classes\":2", "\"classes\":1").contains("fewer than two classes"));
+        assert!(with("\"classes\":2", "\"classes\":3").contains("as many names"));
+        assert!(with("\"no\"", "\"\"").contains("a class name is empty"));
+        assert!(with("\"seed\"", "\"sead\"").contains("unknown field `sead`"));
+        assert!(with(",\"seed\":7", "").contains("missing field `seed`"));
+        let t = text.split("temperature\":").nth(1).unwrap();
+        let t = t.split('}').next().unwrap();
+        assert!(with(t, "-1.0").contains("temperature -1.0"));
+        let long = vec![b' '; MAX_CALIBRATION_BYTES as usize + 1];
+        assert!(matches!(
+            CalibrationFile::from_bytes(&long),
+            Err(CalibrationFileError::TooLarge)
+        ));
+        let deep = "[".repeat(1 << 20);
+        assert!(matches!(read(deep), CalibrationFileError::Format(_)));
+    }
+
+    #[test]
+    fn another_number_of_classes_is_refused() {
+        let three = Distribution::new(vec![0.5, 0.25, 0.25]).unwrap();
+        assert_eq!(
+            file(MapMethod::Isotonic).apply(&three),
+            Err(MapError::Classes {
+                expected: 2,
+                found: 3
+            })
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_change_of_a_file_gives_a_map_or_an_error(
+            method in 0usize..3,
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+            p in 0.0f64..=1.0,
+        ) {
+            let mut bytes = file(METHODS[method]).to_json().into_bytes();
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Ok(read) = CalibrationFile::from_bytes(&bytes) {
+                let prediction = Distribution::from_weights(vec![p, 1.0 - p]).unwrap();
+                if let Ok(calibrated) = read.apply(&prediction) {
+                    prop_assert!((0.0..=1.0).contains(&calibrated.confidence));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! An audit for machines that show results: JUnit and SARIF 2.1.0.
+
+use serde_json::{Value, json};
+
+use super::audit::{finding, whereabouts};
+use super::{JunitCase, escape_terminal, junit};
+use crate::audit::{Audit, Check, Verdict};
+
+/// The audit as a JUnit document: a case for each check. What could not be decided or run, and rows
+/// that could not be used, are skipped cases with their reason.
+pub fn audit_junit(audit: &Audit) -> String {
+    let case = |name: String| JunitCase {
+        name,
+        seconds: None,
+        failure: None,
+        skipped: None,
+    };
+    let mut cases: Vec<JunitCase> = audit
+        .checks
+        .iter()
+        .map(|check| {
+            let mut out = case(format!("{}: {}", check.id, check.title));
+            let what = escape_terminal(&finding(check));
+            match check.verdict {
+                Verdict::Fail => {
+                    let rows: Vec<String> = check.worst.iter().map(whereabouts).collect();
+                    out.failure = Some(if rows.is_empty() {
+                        what
+                    } else {
+                        format!("{what} Worst rows: {}", rows.join(", "))
+                    });
+                }
+                Verdict::Undecided { .. } => out.skipped = Some(format!("undecided: {what}")),
+                Verdict::NotRun { .. } => out.skipped = Some(format!("not run: {what}")),
+                Verdict::Pass | Verdict::Information => {}
+            }
+            out
+        })
+        .collect();
+    if audit.rejected.count > 0 {
+        let mut rejected = case("rows that could not be used".to_owned());
+        rejected.skipped = Some(format!("{} rows", audit.rejected.count));
+        cases.push(rejected);
+    }
+    junit(audit.tool.name, &cases)
+}
+
+/// The rule under which rows that could not be used are listed.
+const REJECTED: &str = "rejected_row";
+
+/// The audit as SARIF 2.1.0: a rule and a result for each check, with its worst rows as locations,
+/// and a warning for each listed row that could not be used.
+pub fn audit_sarif(audit: &Audit) -> String {
+    let mut rules: Vec<Value> = audit
+        .checks
+        .iter()
+        .map(|check| json!({"id": check.id, "shortDescription": {"text": sarif_text(check.title)}}))
+        .collect();
+    let rejected_at = rules.len();
+    rules.push(json!({
+        "id": REJECTED,
+        "shortDescription": {"text": "A row that could not be used"},
+    }));
+    let first = audit.inputs.first().map(|input| input.name.as_str());
+    let mut results: Vec<Value> = audit
+        .checks
+        .iter()
+        .enumerate()
+        .map(|(index, check)| sarif_check(check, index, first))
+        .collect();
+    results.extend(audit.rejected.first.iter().map(|row| {
+        json!({
+            "ruleId": REJECTED,
+            "ruleIndex": rejected_at,
+            "kind": "fail",
+            "level": "warning",
+            "message": {"text": sarif_text(&format!("{}: {}", row.field, row.message))},
+            "locations": [location(&row.file, Some(row.line))],
+        })
+    }));
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": audit.tool.name,
+                "version": audit.tool.version,
+                "rules": rules,
+            }},
+            "results": results,
+        }],
+    });
+    harmless_json(&log.to_string()) + "\n"
+}
+
+fn sarif_check(check: &Check, index: usize, first: Option<&str>) -> Value {
+    // A level other than "none" is for failures only.
+    let (kind, level) = match check.verdict {
+        Verdict::Pass => ("pass", "none"),
+        Verdict::Fail => ("fail", "error"),
+        Verdict::Undecided { .. } => ("open", "none"),
+        Verdict::NotRun { .. } => ("notApplicable", "none"),
+        Verdict::Information => ("informational", "none"),
+    };
+    let mut locations: Vec<Value> = check
+        .worst
+        .iter()
+        .map(|row| location(&row.file, Some(row.line)))
+        .collect();
+    if let (true, Some(name)) = (locations.is_empty(), first) {
+        locations.push(location(name, None));
+    }
+    json!({
+        "ruleId": check.id,
+        "ruleIndex": index,
+        "kind": kind,
+        "level": level,
+        "message": {"text": sarif_text(&finding(check))},
+        "locations": locations,
+    })
+}
+
+fn location(file: &str, line: Option<u64>) -> Value {
+    let mut place = json!({"artifactLocation": {"uri": uri(file)}});
+    if let (Some(line), Value::Object(place)) = (line, &mut place) {
+        place.insert("region".into(), json!({"startLine": line.max(1)}));
+    }
+    json!({"physicalLocation": place})
+}
+
+/// A path as a URI reference: every byte that is not plainly harmless as `%XX`.
+fn uri(path: &str) -> String {
+    let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out += &format!("%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// Plain text of a SARIF message, where brackets would be links.
+fn sarif_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in escape_terminal(text).chars() {
+        if matches!(c, '[' | ']' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The same JSON with every character that HTML, a terminal or the direction of text could be
+/// disturbed by written as `\u....`. Such characters occur in strings only, where that is the same.
+pub fn harmless_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        // All that this replaces lies in the first plane, where four digits are enough.
+        let unseen = !c.is_ascii() && escape_terminal(c.encode_utf8(&mut [0; 4])).starts_with('\\');
+        if matches!(c, '<' | '>' | '&' | '\u{7f}') || unseen {
+            out += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

@@ -1,0 +1,217 @@
+//! An audit as one self-contained HTML page, with its plots.
+
+use std::fmt::Write;
+
+use super::audit::{
+    checks_table, digits, finding, limit, reasons_table, summary, verdict, whereabouts,
+};
+use super::{escape_html, escape_terminal, page, svg, table_html};
+use crate::audit::{Audit, Check, Verdict};
+use crate::experiments::{Axis, Figure, Panel, Role, Series, Shape};
+
+/// The audit as a page that needs nothing but itself.
+pub fn audit_html(audit: &Audit) -> String {
+    let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
+    out.push_str(&table_html(&checks_table(audit)));
+    for figure in figures(audit) {
+        let _ = writeln!(
+            out,
+            "<figure>{}<figcaption>{}</figcaption></figure>",
+            svg(&figure),
+            safe(&figure.caption)
+        );
+    }
+    if audit.rejected.count > 0 {
+        out.push_str("<h2>Rows that could not be used</h2>\n");
+        out.push_str(&table_html(&reasons_table(audit)));
+        out.push_str("<ul>");
+        for row in &audit.rejected.first {
+            let _ = write!(
+                out,
+                "<li><code>{}:{}</code> {}: {}</li>",
+                safe(&row.file),
+                row.line,
+                safe(&row.field),
+                safe(&row.message)
+            );
+        }
+        out.push_str("</ul>\n");
+    }
+    out.push_str("<h2>Every check</h2>\n");
+    for check in &audit.checks {
+        out.push_str(&article(check));
+    }
+    out.push_str("<h2>What was audited, and how</h2>\n<dl class=\"settings\">");
+    let mut item = |name: &str, value: &str| {
+        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", safe(name), safe(value));
+    };
+    for (role, inputs) in [("input", &audit.inputs), ("baseline", &audit.baseline)] {
+        for input in inputs {
+            let (name, rows, usable) = (&input.name, input.rows, input.usable);
+            let sha = &input.sha256;
+            item(
+                role,
+                &format!("{name}: {rows} rows, {usable} used; SHA-256 {sha}"),
+            );
+        }
+    }
+    let settings = &audit.settings;
+    item("classes", &settings.classes.join(", "));
+    item("bins", &settings.bins.to_string());
+    item("confidence", &digits(settings.confidence));
+    item("seed", &settings.seed.to_string());
+    item("tolerance of sums", &digits(settings.tolerance));
+    for (id, threshold) in &settings.thresholds {
+        item(&format!("limit of {id}"), &limit(Some(*threshold)));
+    }
+    item(
+        "made by",
+        &format!("{} {}", audit.tool.name, audit.tool.version),
+    );
+    out.push_str("</dl>\n");
+    page("Audit of a log of predictions", &out)
+}
+
+/// For text and quoted attributes, with what cannot be seen made visible.
+fn safe(text: &str) -> String {
+    escape_html(&escape_terminal(text))
+}
+
+fn article(check: &Check) -> String {
+    let mut out = format!(
+        "<article id=\"{}\"><h3>{} <span class=\"verdict\">{}</span></h3><p>{}</p>",
+        safe(check.id),
+        safe(check.title),
+        safe(verdict(&check.verdict)),
+        safe(&finding(check))
+    );
+    if matches!(check.verdict, Verdict::NotRun { .. }) {
+        out.push_str("</article>\n");
+        return out;
+    }
+    out.push_str("<dl class=\"settings\">");
+    let mut item = |name: &str, value: String| {
+        if !value.is_empty() {
+            let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", safe(&value));
+        }
+    };
+    item("value", check.value.map_or(String::new(), digits));
+    item(
+        "interval",
+        check.interval.map_or(String::new(), |i| {
+            format!(
+                "{} to {} ({} %, {})",
+                digits(i.low),
+                digits(i.high),
+                digits(100.0 * i.confidence),
+                i.method
+            )
+        }),
+    );
+    item("limit", limit(check.threshold));
+    item("rests on", format!("n = {}", check.n));
+    item(
+        "power",
+        check.power.map_or(String::new(), |p| {
+            format!(
+                "a true value of {} would be failed with probability {}",
+                digits(p.effect),
+                digits(p.probability)
+            )
+        }),
+    );
+    out.push_str("</dl>");
+    if !check.worst.is_empty() {
+        out.push_str("<details><summary>Rows that are furthest off</summary><ul>");
+        for row in &check.worst {
+            let _ = write!(
+                out,
+                "<li><code>{}</code>: {}</li>",
+                safe(&whereabouts(row)),
+                digits(row.value)
+            );
+        }
+        out.push_str("</ul></details>");
+    }
+    out.push_str("</article>\n");
+    out
+}
+
+fn figures(audit: &Audit) -> Vec<Figure> {
+    let curves = &audit.curves;
+    let mut panels = Vec::new();
+    if !curves.reliability.is_empty() {
+        let of = |y: fn(&crate::audit::ReliabilityPoint) -> f64| {
+            let points = curves.reliability.iter();
+            points.map(|p| (p.confidence, y(p))).collect()
+        };
+        let diagonal = vec![(0.0, 0.0), (1.0, 1.0)];
+        panels.push(Panel {
+            title: "Reliability".into(),
+            x: Axis::linear("mean confidence of a bin"),
+            y: Axis::linear("share that was right"),
+            series: vec![
+                Series::new("perfect calibration", Role::Guide, Shape::Dashed, diagonal),
+                Series::new(
+                    "at least",
+                    Role::Proven,
+                    Shape::Dashed,
+                    of(|p| p.accuracy_low),
+                ),
+                Series::new(
+                    "at most",
+                    Role::Proven,
+                    Shape::Dashed,
+                    of(|p| p.accuracy_high),
+                ),
+                Series::new("this log", Role::Ours, Shape::Line, of(|p| p.accuracy)),
+            ],
+        });
+    }
+    if !curves.risk_coverage.is_empty() {
+        let points = curves.risk_coverage.iter();
+        let points = points.map(|p| (p.coverage, p.risk)).collect();
+        panels.push(Panel {
+            title: "Risk and coverage".into(),
+            x: Axis::linear("share kept, the most confident first"),
+            y: Axis::linear("error rate among them"),
+            series: vec![Series::new("this log", Role::Ours, Shape::Line, points)],
+        });
+    }
+    if !curves.influence.is_empty() {
+        let of = |y: fn(&crate::audit::InfluencePoint) -> f64| {
+            let points = curves.influence.iter();
+            points.map(|p| (p.items as f64, y(p))).collect()
+        };
+        panels.push(Panel {
+            title: "Influence of single items".into(),
+            x: Axis::linear("items left out, the worst for each entity"),
+            y: Axis::linear("share of entities; L1 distance"),
+            series: vec![
+                Series::new(
+                    "prediction changes",
+                    Role::Ours,
+                    Shape::Line,
+                    of(|p| p.changed),
+                ),
+                Series::new(
+                    "mean bound on L1",
+                    Role::OursToo,
+                    Shape::Line,
+                    of(|p| p.mean_shift),
+                ),
+            ],
+        });
+    }
+    if panels.is_empty() {
+        return Vec::new();
+    }
+    vec![Figure {
+        id: "audit".into(),
+        caption:
+            "How often predictions of each confidence are right, the error rate among the most \
+                  confident ones, and what leaving out items can do, as far as the log tells."
+                .into(),
+        panels,
+    }]
+}

@@ -1,0 +1,92 @@
+//! An audit as Markdown, for the summary of a CI run.
+
+use std::fmt::Write;
+
+use super::audit::{checks_table, digits, finding, reasons_table, summary, verdict, whereabouts};
+use super::{escape_markdown, escape_terminal, table_markdown};
+use crate::audit::{Audit, Verdict};
+
+/// The audit as GitHub-flavoured Markdown.
+///
+/// Strings that come from the log stand in code spans, where no link, mention or markup is read.
+pub fn audit_markdown(audit: &Audit) -> String {
+    let mut out = format!(
+        "## {} Audit\n\n{}\n\n{}\n",
+        if audit.summary.passed { "✓" } else { "✗" },
+        escape_markdown(&summary(audit)),
+        table_markdown(&checks_table(audit))
+    );
+    for check in &audit.checks {
+        if !matches!(check.verdict, Verdict::Fail | Verdict::Undecided { .. }) {
+            continue;
+        }
+        let _ = writeln!(
+            out,
+            "### {}: {}\n\n{}\n",
+            escape_markdown(verdict(&check.verdict)),
+            escape_markdown(check.title),
+            escape_markdown(&escape_terminal(&finding(check)))
+        );
+        for row in &check.worst {
+            let _ = writeln!(out, "- {}: {}", code(&whereabouts(row)), digits(row.value));
+        }
+        if !check.worst.is_empty() {
+            out.push('\n');
+        }
+    }
+    if audit.rejected.count > 0 {
+        let _ = writeln!(out, "{}", table_markdown(&reasons_table(audit)));
+        for row in &audit.rejected.first {
+            let place = format!("{}:{}", row.file, row.line);
+            let what = format!("{}: {}", row.field, row.message);
+            let _ = writeln!(out, "- {} {}", code(&place), code(&what));
+        }
+        out.push('\n');
+    }
+    let not_run: Vec<String> = audit
+        .checks
+        .iter()
+        .filter_map(|check| match &check.verdict {
+            Verdict::NotRun { reason } => Some(format!(
+                "- {}: {}",
+                escape_markdown(check.title),
+                escape_markdown(&escape_terminal(reason))
+            )),
+            _ => None,
+        })
+        .collect();
+    if !not_run.is_empty() {
+        let _ = writeln!(
+            out,
+            "<details><summary>Checks that were not run</summary>\n\n{}\n\n</details>\n",
+            not_run.join("\n")
+        );
+    }
+    for input in &audit.inputs {
+        let _ = writeln!(
+            out,
+            "{} rows of {}, SHA-256 `{}`\n",
+            input.rows,
+            code(&input.name),
+            escape_markdown(&input.sha256)
+        );
+    }
+    out
+}
+
+/// The text as a code span: what could end the span, a table cell or a line, or be read as HTML by
+/// a careless reader, is made visible instead (`\u{60}`).
+fn code(text: &str) -> String {
+    let mut out = String::from("`");
+    for c in escape_terminal(text).chars() {
+        match c {
+            '`' | '|' | '<' | '>' | '&' => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    if out.len() == 1 {
+        out.push(' ');
+    }
+    out.push('`');
+    out
+}

@@ -1,0 +1,249 @@
+//! Every format, with harmless and with hostile strings: the same markup around both.
+
+use super::*;
+use crate::audit::{
+    Curves, InfluencePoint, Input, Interval, Power, ReasonCount, Rejected, Rejection,
+    ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings, Summary, Tool,
+};
+use crate::report::{audit_html, audit_junit, audit_markdown, audit_sarif};
+use std::collections::BTreeMap;
+
+const HOSTILE: &str = "</code></p><script>alert(1)</script>&quot;\"' onload='x' \u{1b}[2J\r\n\n\
+    # h\n| a | b |\n`x` ![i](https://x.example/p) [l](javascript:x) @everyone \u{202e}\u{0}\u{9b}31m \
+    ]]> <!-- --> %s ${{ x }} ::error::x {{=1}}";
+
+fn check(id: &'static str, verdict: Verdict, text: &str) -> Check {
+    Check {
+        id,
+        title: "A check",
+        value: Some(0.125),
+        interval: Some(Interval {
+            low: 0.1,
+            high: f64::INFINITY,
+            confidence: 0.95,
+            method: "exact",
+        }),
+        n: 100,
+        threshold: Some(Threshold {
+            side: Side::Within,
+            value: 0.05,
+        }),
+        verdict,
+        power: Some(Power {
+            effect: 0.05,
+            probability: 0.8,
+        }),
+        sentence: format!("Found {text}."),
+        worst: vec![Offender {
+            file: text.to_owned(),
+            line: 3,
+            id: text.to_owned(),
+            value: 0.5,
+        }],
+    }
+}
+
+/// An audit with `text` wherever a log can put some.
+fn sample(text: &str) -> Audit {
+    let checks = vec![
+        check("a", Verdict::Pass, text),
+        check("b", Verdict::Fail, text),
+        check("c", Verdict::Undecided { needed_n: Some(7) }, text),
+        check("d", Verdict::Undecided { needed_n: None }, text),
+        check(
+            "e",
+            Verdict::NotRun {
+                reason: text.to_owned(),
+            },
+            text,
+        ),
+        check("f", Verdict::Information, text),
+    ];
+    let threshold = Threshold {
+        side: Side::AtMost,
+        value: 0.05,
+    };
+    let point = ReliabilityPoint {
+        lower: 0.5,
+        upper: 0.6,
+        count: 9,
+        confidence: 0.55,
+        accuracy: 0.5,
+        accuracy_low: 0.2,
+        accuracy_high: 0.8,
+    };
+    Audit {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool::THIS,
+        inputs: vec![Input {
+            name: text.to_owned(),
+            sha256: "00ff".into(),
+            rows: 12,
+            usable: 10,
+        }],
+        baseline: vec![],
+        rejected: Rejected {
+            count: 2,
+            reasons: vec![ReasonCount {
+                reason: "no label",
+                count: 2,
+            }],
+            first: vec![Rejection {
+                file: text.to_owned(),
+                line: 4,
+                field: text.to_owned(),
+                message: text.to_owned(),
+            }],
+        },
+        settings: Settings {
+            classes: vec![text.to_owned(), "b".into()],
+            bins: 15,
+            confidence: 0.95,
+            seed: 0,
+            tolerance: 1e-6,
+            thresholds: BTreeMap::from([("ece", threshold)]),
+        },
+        summary: Summary::of(&checks),
+        checks,
+        curves: Curves {
+            reliability: vec![point],
+            risk_coverage: vec![RiskPoint {
+                coverage: 1.0,
+                confidence: 0.5,
+                risk: 0.25,
+            }],
+            influence: vec![InfluencePoint {
+                items: 1,
+                changed: 0.5,
+                mean_shift: 0.25,
+            }],
+        },
+    }
+}
+
+/// The names of all tags, and of their attributes, in order.
+fn tags(markup: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = markup;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let mut name = String::new();
+        let mut quoted = false;
+        let mut end = rest.len();
+        for (i, c) in rest.char_indices() {
+            match c {
+                '"' => quoted = !quoted,
+                '>' if !quoted => {
+                    end = i;
+                    break;
+                }
+                c if !quoted => name.push(c),
+                _ => {}
+            }
+        }
+        out.push(name);
+        rest = &rest[end..];
+    }
+    out
+}
+
+fn disturbing(c: char) -> bool {
+    c != '\n' && (c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{fffd}'))
+}
+
+#[test]
+fn hostile_strings_add_no_markup_to_html_and_junit() {
+    for format in [audit_html, audit_junit] {
+        let (plain, hostile) = (format(&sample("plain")), format(&sample(HOSTILE)));
+        assert!(tags(&plain).len() > 10);
+        assert_eq!(tags(&plain), tags(&hostile));
+        assert!(!hostile.contains(disturbing));
+    }
+}
+
+#[test]
+fn hostile_strings_add_no_markup_to_markdown() {
+    let (plain, hostile) = (
+        audit_markdown(&sample("plain")),
+        audit_markdown(&sample(HOSTILE)),
+    );
+    assert_eq!(tags(&plain), tags(&hostile));
+    assert_eq!(tags(&plain).len(), 4, "details and summary only");
+    assert!(!hostile.contains(disturbing));
+    // As many lines, and as many bars in each: nothing starts a heading, a list or a table.
+    let shape = |text: &str| -> Vec<(usize, usize)> {
+        let bars = |line: &str| line.matches('|').count() - line.matches("\\|").count();
+        let ticks = |line: &str| line.matches('`').count() - line.matches("\\`").count();
+        text.lines().map(|l| (bars(l), ticks(l))).collect()
+    };
+    assert_eq!(shape(&plain), shape(&hostile));
+    // Outside code spans every bracket is escaped.
+    for line in hostile.lines() {
+        for (i, outside) in line.replace("\\`", "").split('`').enumerate() {
+            assert!(
+                i % 2 == 1 || !outside.replace("\\]", "").contains("]("),
+                "{line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sarif_is_json_of_the_right_shape_whatever_the_strings() {
+    for text in ["plain", HOSTILE, ""] {
+        let sarif = audit_sarif(&sample(text));
+        assert!(!sarif.contains(['<', '>', '&']) && !sarif.contains(disturbing));
+        let log: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        let results = run["results"].as_array().unwrap();
+        assert_eq!((rules.len(), results.len()), (7, 7));
+        for result in results {
+            let rule = &rules[result["ruleIndex"].as_u64().unwrap() as usize];
+            assert_eq!(rule["id"], result["ruleId"]);
+            // SARIF 2.1.0, 3.27.10: a level other than none is for failures.
+            assert_eq!(result["level"] != "none", result["kind"] == "fail");
+            for place in result["locations"].as_array().unwrap() {
+                let uri = place["physicalLocation"]["artifactLocation"]["uri"].as_str();
+                let harmless = |c: char| c.is_ascii_alphanumeric() || "%-._~/".contains(c);
+                assert!(uri.unwrap().chars().all(harmless));
+            }
+        }
+        let levels: Vec<_> = results
+            .iter()
+            .map(|r| r["level"].as_str().unwrap())
+            .collect();
+        let want = ["none", "error", "none", "none", "none", "none", "warning"];
+        assert_eq!(levels, want);
+    }
+}
+
+#[test]
+fn junit_counts_failures_and_says_why_the_rest_was_skipped() {
+    let text = audit_junit(&sample("plain"));
+    assert!(
+        text.contains("tests=\"7\" failures=\"1\" skipped=\"4\""),
+        "{text}"
+    );
+    assert!(text.contains("Worst rows: plain:3 (plain)"));
+    assert!(text.contains("about 7 would"));
+}
+
+#[test]
+fn numbers_are_short_and_true() {
+    let cases = [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.05, "0.05"),
+        (0.123456, "0.1235"),
+        (1e-9, "1.000e-9"),
+        (12345.678, "12345.678"),
+        (f64::NAN, "—"),
+        (f64::INFINITY, "∞"),
+        (f64::NEG_INFINITY, "−∞"),
+    ];
+    for (x, want) in cases {
+        assert_eq!(digits(x), want);
+    }
+}
