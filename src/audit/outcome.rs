@@ -210,6 +210,8 @@ pub enum Side {
     AtMost,
     /// Those from the limit on.
     AtLeast,
+    /// Those whose absolute value is at most the limit.
+    Within,
 }
 
 /// The outcome of a check. It rests on the interval, never on the value alone.

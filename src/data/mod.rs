@@ -11,12 +11,14 @@
 //! | `corpus` | [`Corpus`]: labelled entities, and [`fit()`]: from them to a complete model |
 //! | `digest` | SHA-256 of content |
 //! | `calibration_file` | [`CalibrationFile`]: fitted calibration maps as JSON |
+//! | `gate_file` | [`Gate`]: limits for an audit, as TOML |
 //! | `model_file` | [`Model`]: trained models as safetensors |
 
 mod calibration_file;
 mod corpus;
 mod digest;
 mod domain;
+mod gate_file;
 mod model_file;
 mod record;
 mod record_entity;
@@ -28,6 +30,7 @@ pub use calibration_file::{CalibrationFile, CalibrationFileError, MAX_CALIBRATIO
 pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
 pub use digest::{hexadecimal, sha256};
 pub use domain::{DOMAINS, Domain, UnknownDomain};
+pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES};
 pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
 pub use record::{Evidence, Fault, Label, Place, Record, RecordError};
 pub use record_entity::{ClassNames, DEFAULT_TOLERANCE, Entity, Expectations, check_names};

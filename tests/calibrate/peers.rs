@@ -10,8 +10,9 @@ use serde_json::Value;
 /// Both sides add up fewer than 10³ terms of at most 1 in double precision: 10³·2⁻⁵³ ≈ 1e-13.
 const ROUNDING: f64 = 1e-12;
 /// Of relplot with the finer mesh of 200001 points: it gives the two ends full weight where the
-/// trapezoidal rule gives half, and the density there is at most 20 times its mean on these rows.
-const FINE_MESH: f64 = 5e-5;
+/// trapezoidal rule gives half, and the density there is at most 20 times its mean on these rows
+/// (5e-5); and its kernel ends at a distance of 1/2, which is four bandwidths at the widest (6e-5).
+const FINE_MESH: f64 = 1.1e-4;
 
 struct Peer {
     recorded: Value,

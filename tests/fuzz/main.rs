@@ -1,0 +1,179 @@
+//! Fuzz targets: no bytes make a reader panic, and what it accepts can be used.
+//!
+//! Each target first replays its committed corpus (`tests/fuzz/corpus/TARGET`), then inputs that
+//! bolero draws: files of the corpus, changed in places, cut, repeated and spliced. Under
+//! `cargo test` that lasts a second a target, or `LPF_FUZZ_SECONDS`; the same targets run under
+//! libFuzzer, guided by coverage, with `cargo bolero test --test fuzz TARGET`. An input that fails
+//! is printed, and belongs into the corpus once it is mended.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bolero::{TypeGenerator, check};
+
+/// One way to change bytes.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Change {
+    /// Another byte.
+    Byte { at: u16, byte: u8 },
+    /// A word of the formats.
+    Word { at: u16, word: u8 },
+    /// Nothing from here on.
+    Cut { at: u16 },
+    /// A piece again.
+    Repeat { from: u16, length: u8, times: u8 },
+    /// From here on another file of the corpus.
+    Splice { at: u16, file: u8 },
+    /// A piece taken out.
+    Remove { from: u16, length: u8 },
+}
+
+/// Words that mean something to one reader or another.
+const WORDS: [&str; 40] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"",
+    "\\",
+    "\n",
+    "\r\n",
+    "null",
+    "true",
+    "NaN",
+    "-0",
+    "1e999",
+    "1e-320",
+    "0.5",
+    "18446744073709551616",
+    "-1",
+    "\"entity\":",
+    "\"evidence\":",
+    "\"factor\":",
+    "\"label\":",
+    "\"probs\":",
+    "\"classes\":",
+    "\"weight\":",
+    "\"samples\":",
+    "\u{feff}",
+    "\u{0}",
+    "\\ud800",
+    "\u{202e}",
+    "<script>",
+    "=cmd()",
+    "\u{1b}[2J",
+    "'",
+    ";",
+    "\t",
+    "[audit]",
+    "ece = ",
+    "[[[[[[[[[[[[[[[[",
+];
+
+fn changed(corpus: &[Vec<u8>], start: u8, changes: &[Change]) -> Vec<u8> {
+    /// Readers are bounded in other ways; this only keeps a run short.
+    const LONGEST: usize = 1 << 14;
+    let pick = |i: u8| corpus.get(usize::from(i) % corpus.len().max(1));
+    let mut bytes = pick(start).cloned().unwrap_or_default();
+    for change in changes.iter().take(8) {
+        let place = |at: u16| usize::from(at) % (bytes.len() + 1);
+        match change {
+            Change::Byte { at, byte } => {
+                let at = place(*at);
+                match bytes.get_mut(at) {
+                    Some(old) => *old = *byte,
+                    None => bytes.push(*byte),
+                }
+            }
+            Change::Word { at, word } => {
+                let (at, word) = (place(*at), WORDS[usize::from(*word) % WORDS.len()]);
+                bytes.splice(at..at, word.bytes());
+            }
+            Change::Cut { at } => bytes.truncate(place(*at)),
+            Change::Repeat {
+                from,
+                length,
+                times,
+            } => {
+                let from = place(*from);
+                let to = (from + usize::from(*length)).min(bytes.len());
+                let piece = bytes[from..to].repeat(usize::from(*times));
+                bytes.splice(from..from, piece);
+            }
+            Change::Splice { at, file } => {
+                let at = place(*at);
+                bytes.truncate(at);
+                let other = pick(*file).map(Vec::as_slice).unwrap_or_default();
+                bytes.extend_from_slice(other.get(at.min(other.len())..).unwrap_or_default());
+            }
+            Change::Remove { from, length } => {
+                let from = place(*from);
+                let to = (from + usize::from(*length)).min(bytes.len());
+                bytes.drain(from..to);
+            }
+        }
+        bytes.truncate(LONGEST);
+    }
+    bytes
+}
+
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzz/corpus")
+        .join(target);
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} is empty", folder.display());
+    files.iter().map(|f| std::fs::read(f).unwrap()).collect()
+}
+
+fn time() -> Duration {
+    let seconds = std::env::var("LPF_FUZZ_SECONDS").ok();
+    Duration::from_secs_f64(seconds.and_then(|s| s.parse().ok()).unwrap_or(1.0))
+}
+
+/// A target: replays its corpus, then fuzzes.
+macro_rules! target {
+    ($name:ident, $read:expr) => {
+        #[test]
+        fn $name() {
+            let read = $read;
+            let files = corpus(stringify!($name));
+            for file in &files {
+                read(file);
+            }
+            check!()
+                .with_type::<(u8, Vec<Change>)>()
+                .with_test_time(time())
+                .for_each(|(start, changes)| read(&changed(&files, *start, changes)));
+        }
+    };
+}
+
+mod readers;
+
+#[test]
+fn changes_reach_all_that_they_name() {
+    let corpus = [b"abcdef".to_vec(), b"UVWXYZ".to_vec()];
+    let of = |change: Change| changed(&corpus, 0, &[change]);
+    assert_eq!(of(Change::Byte { at: 1, byte: b'x' }), b"axcdef");
+    assert_eq!(of(Change::Byte { at: 6, byte: b'x' }), b"abcdefx");
+    assert_eq!(of(Change::Word { at: 0, word: 1 }), b"}abcdef");
+    assert_eq!(of(Change::Cut { at: 2 }), b"ab");
+    assert_eq!(
+        of(Change::Repeat {
+            from: 4,
+            length: 9,
+            times: 2
+        }),
+        b"abcdefefef"
+    );
+    assert_eq!(of(Change::Splice { at: 3, file: 1 }), b"abcXYZ");
+    assert_eq!(of(Change::Remove { from: 1, length: 4 }), b"af");
+    assert_eq!(changed(&[], 3, &[Change::Cut { at: 9 }]), b"");
+}
