@@ -265,7 +265,7 @@ fn holm_is_the_textbook_adjustment() {
 }
 
 #[test]
-fn the_same_p_values_for_any_number_of_threads_and_order_of_entities() {
+fn the_same_p_values_for_any_number_of_threads() {
     let (factors, offsets, labels) = simulated(9, 30, 3, 0.2);
     let items = Items::new(&factors, &offsets).unwrap();
     let test = IndependenceTest {

@@ -135,7 +135,7 @@ mod tests {
             d(&[0.4, 0.35, 0.25]),
             d(&[0.7, 0.1, 0.2]),
         ];
-        let weights = [0.9, 0.2, 0.5, 0.7];
+        let weights = [0.2, 0.9, 0.7, 0.3];
         let pool = Pool {
             factors: vec![
                 d(&[0.1, 0.8, 0.1]),
