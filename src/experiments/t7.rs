@@ -178,23 +178,23 @@ fn identity_table(lab: &Lab, rows: &[Row]) -> Result<Table, ExperimentError> {
     let columns = [
         "K",
         "in the paper (%)",
-        "double, mean (%)",
-        "double, largest (%)",
-        "single, mean (%)",
-        "single, largest (%)",
+        "double, mean (10⁻¹² %)",
+        "double, largest (10⁻¹² %)",
+        "single, mean (10⁻³ %)",
+        "single, largest (10⁻³ %)",
     ];
     let mut cells = Vec::new();
     for row in rows {
         let printed = lab.paper.number(&id(row.count, "error"))?;
-        let percent = |x: f64| Cell::text(format!("{:.1e}", 100.0 * x));
+        let in_units = |unit: f64, x: f64| Cell::number(x / unit, 4);
         let [double, single] = row.off;
         cells.push(vec![
             Cell::count(row.count),
-            percent(printed.value),
-            percent(double.0),
-            percent(double.1),
-            percent(single.0),
-            percent(single.1),
+            Cell::number(100.0 * printed.value, 3),
+            in_units(1e-14, double.0),
+            in_units(1e-14, double.1),
+            in_units(1e-5, single.0),
+            in_units(1e-5, single.1),
         ]);
     }
     Ok(Table {
