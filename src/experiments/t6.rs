@@ -327,7 +327,12 @@ fn findings(lab: &Lab, curves: &Curves) -> Result<Findings, ExperimentError> {
         .count();
     findings.claim(
         above == 0,
-        format!("it is above C/√K, with the variance of our factors, in {above} of 8 rows"),
+        format!(
+            "the error of the product is below C/√K, with the variance of our factors, in {} of \
+             {} rows",
+            COUNTS.len() - above,
+            COUNTS.len()
+        ),
     );
     Ok(findings)
 }
