@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help verify test prove prove-slow prove-exhaustive prove-mutants properties snapshots \
-        bench report lint kani-setup need-cargo
+        bench report experiments lint kani-setup need-cargo
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -32,14 +32,14 @@ need-cargo:
 
 verify: need-cargo ## The main job: proofs, properties, snapshots, then the ledger's verdicts and the report.
 	@mkdir -p $(OUT) && : > $(OUT)/stages.tsv
-	$(call stage,build,$(CARGO) build --quiet --all-targets)
+	$(call stage,build,$(CARGO) build --quiet --all-targets && $(CARGO) build --quiet --release --bin lpf)
 	$(call stage,prove,$(MAKE) --no-print-directory prove)
 	$(call stage,properties,$(MAKE) --no-print-directory properties)
 	$(call stage,snapshots,$(MAKE) --no-print-directory snapshots)
-	$(call stage,ledger and report,$(MAKE) --no-print-directory report)
-	@printf '\n%-20s %-8s %s\n' stage outcome seconds; \
-	awk -F'\t' '{ printf "%-20s %-8s %7d\n", $$1, $$2, $$3; t += $$3; bad += $$2 != "ok" } \
-	  END { printf "%-20s %-8s %7d\n", "all", bad ? "FAILED" : "ok", t; exit bad > 0 }' $(OUT)/stages.tsv
+	$(call stage,experiments and report,$(MAKE) --no-print-directory report)
+	@printf '\n%-24s %-8s %s\n' stage outcome seconds; \
+	awk -F'\t' '{ printf "%-24s %-8s %7d\n", $$1, $$2, $$3; t += $$3; bad += $$2 != "ok" } \
+	  END { printf "%-24s %-8s %7d\n", "all", bad ? "FAILED" : "ok", t; exit bad > 0 }' $(OUT)/stages.tsv
 	@echo 'report: $(OUT)/report/index.html'
 
 test: need-cargo ## All tests: unit, proof harnesses, properties, snapshots, end to end.
@@ -68,9 +68,13 @@ snapshots: need-cargo ## The paper's tables and our own, against the pinned ones
 	$(CARGO) test --quiet --test snapshots
 	@echo 'make snapshots: pinned tables are in snapshots/; review changes with cargo insta review'
 
-report: need-cargo ## The ledger's verdicts and the report.
-	$(CARGO) run --quiet -- verify
+report: need-cargo ## The ledger's verdicts, the experiments, and the report of both.
+	$(CARGO) run --quiet --release -- verify
 	@echo 'make report: $(OUT)/report/index.html'
+
+experiments: need-cargo ## The paper's experiments on synthetic data: tables and figures as files.
+	$(CARGO) run --quiet --release -- experiment all --format html --output $(OUT)/experiments
+	@echo 'make experiments: one page and its figures for each in $(OUT)/experiments/'
 
 bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
 	$(CARGO) bench --benches
