@@ -114,6 +114,8 @@ pub struct Settings {
     pub seed: u64,
     /// How far the sum of a distribution may be from one.
     pub tolerance: f64,
+    /// SHA-256 of the calibration map that answers were passed through, if any.
+    pub calibration: Option<String>,
     /// The limit of each gated check.
     pub thresholds: BTreeMap<&'static str, Threshold>,
 }

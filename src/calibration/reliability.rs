@@ -4,6 +4,7 @@
 //! split into shards and any number of threads give the same bits.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::CalibrationError;
 use super::bins::{MAX_BINS, SMALLEST_BINNED, bin_edge, bin_index, index_of_bits, split};
@@ -21,7 +22,8 @@ const CORRECT_AT: u32 = 104;
 
 /// What one bin has seen. Merging adds the fields; all are integers, so it is associative and
 /// commutative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BinTotals {
     /// How many predictions.
     pub count: u64,
@@ -92,12 +94,50 @@ pub struct BinMeans {
 /// Counts and exact sums of (confidence, was it correct?) pairs in equal-width bins.
 ///
 /// The bins are those of [`bin_index`]: closed on the right, with zero in the first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Stored", try_from = "Stored")]
 pub struct Reliability {
     totals: Vec<BinTotals>,
     /// Confidences below 2⁻¹⁰. With at most 1024 bins all of them lie in bin 0.
     small: ExactSum,
     count: u64,
+}
+
+/// How a [`Reliability`] is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    totals: Vec<BinTotals>,
+    small: ExactSum,
+}
+
+impl From<Reliability> for Stored {
+    fn from(reliability: Reliability) -> Self {
+        Stored {
+            totals: reliability.totals,
+            small: reliability.small,
+        }
+    }
+}
+
+impl TryFrom<Stored> for Reliability {
+    type Error = CalibrationError;
+
+    /// Refuses totals that no predictions have.
+    fn try_from(stored: Stored) -> Result<Self, CalibrationError> {
+        let mut out = Reliability::new(stored.totals.len())?;
+        for totals in &stored.totals {
+            let most = u128::from(totals.count) << UNIT_BITS;
+            if totals.correct > totals.count || totals.confidence > most {
+                return Err(CalibrationError::TooMany);
+            }
+            let count = out.count.checked_add(totals.count);
+            out.count = count.ok_or(CalibrationError::TooMany)?;
+        }
+        out.totals = stored.totals;
+        out.small = stored.small;
+        Ok(out)
+    }
 }
 
 impl Reliability {

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
 
+mod audit;
 mod calibrate;
 mod claims;
 mod display;
@@ -37,6 +38,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Audit(audit::Args),
     Claims(claims::Args),
     Calibrate(calibrate::Args),
     Infer(infer::Args),
@@ -49,6 +51,7 @@ enum Command {
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Audit(args) => audit::run(&args),
         Command::Claims(args) => claims::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Infer(args) => infer::run(&args),

@@ -5,6 +5,7 @@
 //! | `record` | [`Record`]: one entity a line, and what can be wrong with it |
 //! | `record_parse` | from a line of JSON to a record, naming the field of an error |
 //! | `record_entity` | [`Entity`]: a record whose factors are distributions |
+//! | `record_prediction` | [`Prediction`]: a line of a log, with the answer that was given |
 //! | `record_lines` | [`LineReader`]: files of any length in constant memory |
 //! | `domain` | the eight [`DOMAINS`] of synthetic evidence |
 //! | `synthetic` | [`Generator`]: entities whose Bayes posterior is known exactly |
@@ -24,6 +25,7 @@ mod record;
 mod record_entity;
 mod record_lines;
 mod record_parse;
+mod record_prediction;
 mod synthetic;
 
 pub use calibration_file::{CalibrationFile, CalibrationFileError, MAX_CALIBRATION_BYTES};
@@ -35,4 +37,5 @@ pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, 
 pub use record::{Evidence, Fault, Label, Place, Record, RecordError};
 pub use record_entity::{ClassNames, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
 pub use record_lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
+pub use record_prediction::{LoggedUncertainty, Prediction};
 pub use synthetic::{EMBEDDING, Generator, Split, SyntheticEntity};

@@ -21,26 +21,33 @@ impl<'a> Record<'a> {
     /// # Errors
     /// The first thing that is wrong, and the field that the reader was in.
     pub fn parse(line: &'a [u8]) -> Result<Self, RecordError> {
-        let text = std::str::from_utf8(line).map_err(|error| RecordError {
-            place: Place::LINE,
-            fault: Fault::NotUtf8 {
-                byte: error.valid_up_to() + 1,
-            },
-        })?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let place = Cell::new(Place::LINE);
-        let mut json = serde_json::Deserializer::from_str(text);
-        let record = RecordSeed { place: &place }
-            .deserialize(&mut json)
-            .and_then(|record| {
-                place.set(Place::LINE);
-                json.end().map(|()| record)
-            });
-        record.map_err(|error| RecordError {
-            place: place.get(),
-            fault: fault(&error, text),
-        })
+        read_line(line, &place, RecordSeed { place: &place })
     }
+}
+
+/// Reads one line by a seed that writes into `place` where it is.
+pub(super) fn read_line<'a, S: DeserializeSeed<'a>>(
+    line: &'a [u8],
+    place: &Cell<Place>,
+    seed: S,
+) -> Result<S::Value, RecordError> {
+    let text = std::str::from_utf8(line).map_err(|error| RecordError {
+        place: Place::LINE,
+        fault: Fault::NotUtf8 {
+            byte: error.valid_up_to() + 1,
+        },
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut json = serde_json::Deserializer::from_str(text);
+    let record = seed.deserialize(&mut json).and_then(|record| {
+        place.set(Place::LINE);
+        json.end().map(|()| record)
+    });
+    record.map_err(|error| RecordError {
+        place: place.get(),
+        fault: fault(&error, text),
+    })
 }
 
 fn fault(error: &serde_json::Error, text: &str) -> Fault {
@@ -132,7 +139,7 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
     }
 }
 
-fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E> {
+pub(super) fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(E::custom("given twice")),
@@ -140,8 +147,8 @@ fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E> {
 }
 
 /// The list of evidence.
-struct Items<'p> {
-    place: &'p Cell<Place>,
+pub(super) struct Items<'p> {
+    pub(super) place: &'p Cell<Place>,
 }
 
 impl<'de> DeserializeSeed<'de> for Items<'_> {
@@ -254,11 +261,11 @@ impl<'de> Visitor<'de> for Item<'_> {
 
 /// A list whose elements are read by `element`.
 #[derive(Clone, Copy)]
-struct List<'p, S> {
-    place: &'p Cell<Place>,
-    element: S,
+pub(super) struct List<'p, S> {
+    pub(super) place: &'p Cell<Place>,
+    pub(super) element: S,
     /// How many elements are likely.
-    expected: usize,
+    pub(super) expected: usize,
 }
 
 impl<'de, S: DeserializeSeed<'de> + Copy> DeserializeSeed<'de> for List<'_, S> {
@@ -318,7 +325,7 @@ macro_rules! value_seed {
     ($(#[$doc:meta])* $name:ident -> $value:ty, $method:ident, $expecting:literal, { $($visits:tt)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
-        struct $name;
+        pub(super) struct $name;
 
         impl<'de> DeserializeSeed<'de> for $name {
             type Value = $value;
@@ -336,6 +343,8 @@ macro_rules! value_seed {
         }
     };
 }
+
+pub(super) use value_seed;
 
 value_seed!(
     /// A string, borrowed from the line unless it has escapes.

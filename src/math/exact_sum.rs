@@ -10,6 +10,8 @@
 //! | `+∞` or `−∞` | the sum is that infinity; both together: NaN |
 //! | NaN | the sum is NaN |
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// Bits of weight in one chunk.
 const CHUNK_BITS: u32 = 32;
 /// 2⁻¹⁰⁷⁴ to 2¹⁰²⁴ is 2098 bits; two further chunks hold the carries of 2⁶³ additions.
@@ -186,6 +188,63 @@ impl PartialEq for ExactSum {
     }
 }
 
+/// How a sum is stored: the chunks that are not zero, after all carries, and what was not finite.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    chunks: Vec<(usize, i64)>,
+    infinite: i8,
+    not_a_number: bool,
+}
+
+impl Serialize for ExactSum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sum = self.clone();
+        sum.carry();
+        let chunks = sum.chunks.into_iter().enumerate();
+        Stored {
+            chunks: chunks.filter(|(_, chunk)| *chunk != 0).collect(),
+            infinite: if self.special > 0.0 {
+                1
+            } else if self.special < 0.0 {
+                -1
+            } else {
+                0
+            },
+            not_a_number: self.special.is_nan(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ExactSum {
+    /// Refuses chunks that no sum has after its carries.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(deserializer)?;
+        let mut sum = ExactSum::new();
+        for (index, value) in stored.chunks {
+            // The last chunk holds the sign and what 2⁶³ additions can carry that far.
+            let limit = 1i64 << CHUNK_BITS;
+            let allowed = match index {
+                i if i + 1 < CHUNKS => 0..limit,
+                _ => -limit..limit,
+            };
+            let chunk = sum
+                .chunks
+                .get_mut(index)
+                .filter(|_| allowed.contains(&value));
+            *chunk.ok_or_else(|| serde::de::Error::custom("not a sum of numbers"))? = value;
+        }
+        sum.special = match (stored.not_a_number, stored.infinite) {
+            (true, _) => f64::NAN,
+            (_, 0) => 0.0,
+            (_, sign) if sign > 0 => f64::INFINITY,
+            _ => f64::NEG_INFINITY,
+        };
+        Ok(sum)
+    }
+}
+
 impl Extend<f64> for ExactSum {
     fn extend<I: IntoIterator<Item = f64>>(&mut self, terms: I) {
         for term in terms {
@@ -272,6 +331,26 @@ mod tests {
                     prop_assert_eq!(other.to_f64().to_bits(), whole.to_f64().to_bits());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_stored_sum_is_the_same_sum() {
+        for terms in [
+            &[][..],
+            &[0.1, 1e300, -1e-300, 3.0],
+            &[-0.1, f64::MIN, f64::MIN],
+            &[f64::NEG_INFINITY],
+            &[f64::NAN],
+        ] {
+            let sum: ExactSum = terms.iter().copied().collect();
+            let text = serde_json::to_string(&sum).unwrap();
+            let back: ExactSum = serde_json::from_str(&text).unwrap();
+            assert!(back == sum || back.to_f64().is_nan() && sum.to_f64().is_nan());
+        }
+        for bad in [r#"[[68,1]]"#, r#"[[0,-1]]"#, r#"[[3,4294967296]]"#] {
+            let text = format!("{{\"chunks\":{bad},\"infinite\":0,\"not_a_number\":false}}");
+            assert!(serde_json::from_str::<ExactSum>(&text).is_err(), "{bad}");
         }
     }
 

@@ -1,0 +1,289 @@
+//! Is this the same model, on the same kind of rows, as before?
+//!
+//! Each difference has an interval that assumes nothing about the distributions; the levels are
+//! shared out over all gated checks. Beside it stands the probability of such a difference without
+//! any drift, corrected for the number of comparisons by Holm's method.
+
+use super::Gate;
+use crate::audit::grid::Grid;
+use crate::audit::intervals::{
+    BERNSTEIN, CLOPPER_PEARSON, HOEFFDING, bernstein_range, moments, normal_cdf, rate_range,
+};
+use crate::audit::outcome::Check;
+use crate::audit::tally::{Scores, Tally};
+use crate::math::{ExactSum, exp, ln};
+
+const ALL: [&str; 5] = [
+    "drift_accuracy",
+    "drift_confidence",
+    "drift_brier",
+    "drift_labels",
+    "drift_confidences",
+];
+
+/// A difference on its way to a check.
+struct Difference {
+    id: &'static str,
+    value: f64,
+    range: Option<(f64, f64)>,
+    method: &'static str,
+    p_value: f64,
+    words: String,
+}
+
+pub(super) fn checks(gate: &Gate<'_>, now: &Tally, before: &Tally, checks: &mut Vec<Check>) {
+    let (new, old) = (&now.scores, &before.scores);
+    let (n, m) = (new.top.count(), old.top.count());
+    let reason = if n == 0 || m == 0 {
+        Some("no row could be scored")
+    } else if now.shape.classes != before.shape.classes {
+        Some("the baseline has other classes")
+    } else {
+        None
+    };
+    if let Some(reason) = reason {
+        checks.extend(ALL.map(|id| gate.not_run(id, reason)));
+        return;
+    }
+    let differences = [
+        accuracy(gate, new, old),
+        confidence(gate, new, old),
+        brier(gate, new, old),
+        labels(gate, new, old),
+        confidences(gate, new, old),
+    ];
+    let adjusted = holm(&differences.each_ref().map(|d| d.p_value));
+    for (difference, p) in differences.into_iter().zip(adjusted) {
+        let sentence = format!(
+            "{}; without any drift as much would be seen with probability {p:.3} (Holm, {} \
+             comparisons).",
+            difference.words,
+            ALL.len()
+        );
+        let Difference {
+            id,
+            value,
+            range,
+            method,
+            ..
+        } = difference;
+        checks.push(gate.estimate(id, value, range, method, n.min(m), sentence));
+    }
+}
+
+/// Holm's step-down correction: the `i`-th smallest of `k` is multiplied by `k − i + 1`, and none
+/// is smaller than one before it.
+fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut out = vec![1.0; p.len()];
+    let mut largest: f64 = 0.0;
+    for (rank, &i) in order.iter().enumerate() {
+        largest = largest.max((p[i] * (p.len() - rank) as f64).min(1.0));
+        out[i] = largest;
+    }
+    out
+}
+
+/// The two-sided probability of a standard normal number this far from zero.
+fn two_sided(difference: f64, variance: f64) -> f64 {
+    if difference == 0.0 {
+        return 1.0;
+    }
+    2.0 * normal_cdf(-(difference.abs() / libm::sqrt(variance)))
+}
+
+fn correct(scores: &Scores) -> u64 {
+    scores.top.bins().iter().map(|bin| bin.correct).sum()
+}
+
+fn accuracy(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+    let id = "drift_accuracy";
+    let (a, n) = (correct(new), new.top.count());
+    let (b, m) = (correct(old), old.top.count());
+    let delta = gate.delta(id) / 2.0;
+    let (low, high) = rate_range(a, n, delta);
+    let (old_low, old_high) = rate_range(b, m, delta);
+    let (new_rate, old_rate) = (a as f64 / n as f64, b as f64 / m as f64);
+    let pooled = (a + b) as f64 / (n + m) as f64;
+    let variance = pooled * (1.0 - pooled) * (1.0 / n as f64 + 1.0 / m as f64);
+    let value = new_rate - old_rate;
+    Difference {
+        id,
+        value,
+        range: Some((low - old_high, high - old_low)),
+        method: CLOPPER_PEARSON,
+        p_value: two_sided(value, variance),
+        words: format!(
+            "Accuracy is {:.1} %, in the baseline {:.1} %",
+            100.0 * new_rate,
+            100.0 * old_rate
+        ),
+    }
+}
+
+/// Mean and variance of the confidences, as the grid has them.
+fn spread(grid: &Grid) -> (f64, f64) {
+    let n = grid.count() as f64;
+    let mean = grid
+        .cells()
+        .map(|c| c.confidence)
+        .collect::<ExactSum>()
+        .to_f64()
+        / n;
+    let square = |x: f64| x * x;
+    let terms = grid
+        .cells()
+        .map(|c| c.count as f64 * square(c.mean() - mean));
+    (mean, terms.collect::<ExactSum>().to_f64() / n)
+}
+
+fn confidence(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+    let id = "drift_confidence";
+    let (n, m) = (new.top.count() as f64, old.top.count() as f64);
+    let ((a, v), (b, w)) = (spread(&new.grid), spread(&old.grid));
+    let log = ln(4.0 / gate.delta(id));
+    let radius = libm::sqrt(log / (2.0 * n)) + libm::sqrt(log / (2.0 * m));
+    let value = a - b;
+    Difference {
+        id,
+        value,
+        range: Some((value - radius, value + radius)),
+        method: HOEFFDING,
+        p_value: two_sided(value, v / n + w / m),
+        words: format!(
+            "Mean confidence is {:.1} %, in the baseline {:.1} %",
+            100.0 * a,
+            100.0 * b
+        ),
+    }
+}
+
+fn brier(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+    let id = "drift_brier";
+    let (n, m) = (new.top.count(), old.top.count());
+    let (a, v) = moments(&new.brier, n);
+    let (b, w) = moments(&old.brier, m);
+    let delta = gate.delta(id) / 2.0;
+    let range = v.zip(w).and_then(|(v, w)| {
+        let new = bernstein_range(a, v, 2.0, n, delta)?;
+        let old = bernstein_range(b, w, 2.0, m, delta)?;
+        Some((new.0 - old.1, new.1 - old.0))
+    });
+    let variance = v.zip(w).map(|(v, w)| v / n as f64 + w / m as f64);
+    Difference {
+        id,
+        value: a - b,
+        range,
+        method: BERNSTEIN,
+        p_value: variance.map_or(1.0, |variance| two_sided(a - b, variance)),
+        words: format!("The Brier score is {a:.4}, in the baseline {b:.4}"),
+    }
+}
+
+/// Total variation of the true classes. An empirical distribution over `k` classes is off by
+/// `√(2(k·ln 2 + ln(1/δ))/n)` in L1 with probability at most `δ` (Weissman et al. 2003).
+fn labels(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+    let id = "drift_labels";
+    let (n, m) = (new.top.count() as f64, old.top.count() as f64);
+    let pairs = new.labels.iter().zip(&old.labels);
+    let terms = pairs
+        .clone()
+        .map(|(&a, &b)| (a as f64 / n - b as f64 / m).abs());
+    let value = terms.collect::<ExactSum>().to_f64() / 2.0;
+    let k = new.labels.len() as f64;
+    let log = k * std::f64::consts::LN_2 + ln(2.0 / gate.delta(id));
+    let radius = (libm::sqrt(2.0 * log / n) + libm::sqrt(2.0 * log / m)) / 2.0;
+    // Pearson's statistic for two rows of counts.
+    let terms = pairs.filter(|(a, b)| **a + **b > 0).map(|(&a, &b)| {
+        let total = (a + b) as f64;
+        let off = a as f64 - total * n / (n + m);
+        off * off / (total * n * m / ((n + m) * (n + m)))
+    });
+    let statistic = terms.collect::<ExactSum>().to_f64();
+    let seen = new
+        .labels
+        .iter()
+        .zip(&old.labels)
+        .filter(|(a, b)| **a + **b > 0)
+        .count();
+    Difference {
+        id,
+        value,
+        range: Some(((value - radius).max(0.0), (value + radius).min(1.0))),
+        method: "Weissman",
+        p_value: chi_squared_tail(statistic, seen.saturating_sub(1) as f64),
+        words: format!(
+            "The true classes differ by {:.1} % of the rows",
+            100.0 * value
+        ),
+    }
+}
+
+/// `P(χ²_k ≥ x)` by the cube root of Wilson and Hilferty, good to about 0.01.
+fn chi_squared_tail(x: f64, k: f64) -> f64 {
+    if k == 0.0 {
+        return 1.0;
+    }
+    let spread = 2.0 / (9.0 * k);
+    normal_cdf(-((libm::cbrt(x / k) - (1.0 - spread)) / libm::sqrt(spread)))
+}
+
+/// The largest distance between the distribution functions of the confidences (Kolmogorov and
+/// Smirnov); each is off by `√(ln(2/δ)/(2n))` with probability at most `δ` (Massart 1990).
+fn confidences(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+    let id = "drift_confidences";
+    let (n, m) = (new.top.count() as f64, old.top.count() as f64);
+    let value = new.grid.largest_distance(&old.grid);
+    let log = ln(4.0 / gate.delta(id));
+    let radius = libm::sqrt(log / (2.0 * n)) + libm::sqrt(log / (2.0 * m));
+    let lambda = value * libm::sqrt(n * m / (n + m));
+    Difference {
+        id,
+        value,
+        range: Some(((value - radius).max(0.0), (value + radius).min(1.0))),
+        method: "Dvoretzky-Kiefer-Wolfowitz",
+        p_value: kolmogorov_tail(lambda),
+        words: format!(
+            "The shares of predictions below a confidence differ by up to {:.1} points",
+            100.0 * value
+        ),
+    }
+}
+
+/// `2·Σ_{k≥1} (−1)^{k−1}·e^{−2k²λ²}`, the limit distribution of Kolmogorov's statistic.
+fn kolmogorov_tail(lambda: f64) -> f64 {
+    // Below 0.2 the tail is one to 12 digits, and the series needs many terms.
+    if lambda < 0.2 {
+        return 1.0;
+    }
+    let term = |k: u32| {
+        let k = f64::from(k);
+        let size = exp(-2.0 * k * k * lambda * lambda);
+        if k % 2.0 == 1.0 { size } else { -size }
+    };
+    (2.0 * (1..=100).map(term).sum::<f64>()).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_are_those_of_the_tables() {
+        // Recorded from SciPy 1.14: chi2.sf(7.815, 3), kstwobign.sf(1.3581), chi2.sf(3.841, 1).
+        assert!((chi_squared_tail(7.815, 3.0) - 0.049993).abs() < 0.01);
+        assert!((chi_squared_tail(3.841, 1.0) - 0.050014).abs() < 0.01);
+        assert!((kolmogorov_tail(1.3581) - 0.05).abs() < 1e-4);
+        assert_eq!(kolmogorov_tail(0.0), 1.0);
+    }
+
+    #[test]
+    fn holm_is_the_example_of_the_textbook() {
+        // 0.01·4, max(0.04, 0.02·3), max(0.06, 0.03·2), max(0.06, 0.04·1).
+        let got = holm(&[0.04, 0.01, 0.03, 0.02]);
+        let want = [0.06, 0.04, 0.06, 0.06];
+        assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-15));
+        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+    }
+}

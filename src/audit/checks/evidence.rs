@@ -1,0 +1,200 @@
+//! Does the answer follow from its evidence, and how much hangs on single items?
+
+use super::Gate;
+use crate::audit::histogram::{Histogram, LARGEST};
+use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, ORDER, moments, normal_range, rate_range};
+use crate::audit::outcome::{Check, Curves, InfluencePoint};
+use crate::audit::tally::Tally;
+use crate::math::{ExactSum, ln};
+use crate::simplex::{Distribution, prior_corrected};
+
+/// What the checks of this file need.
+const NO_EVIDENCE: &str = "no row has factors";
+
+pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+    checks.push(consistency(gate, tally));
+    checks.push(prior_counting(gate, tally));
+    checks.push(gate.not_run("dependence", "the checker is not there yet"));
+    influence(gate, tally, checks, curves);
+    checks.push(decomposition(gate, tally));
+    checks.push(effective_items(gate, tally));
+}
+
+fn consistency(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let id = "consistency";
+    let evidence = &tally.evidence;
+    let compared = evidence.compared;
+    if compared == 0 {
+        let reason = match (evidence.rows, &*tally.shape.method) {
+            (0, _) => NO_EVIDENCE,
+            (_, "none") => "the answer is not said to follow from the factors (--method none)",
+            _ => "no row has both an answer and factors",
+        };
+        return gate.not_run(id, reason);
+    }
+    let off = compared - evidence.within_single;
+    let (double, single) = (evidence.within_double, evidence.within_single);
+    let method = match &*tally.shape.method {
+        "spn" => "the weighted product",
+        _ => "the mean",
+    };
+    let largest = evidence.largest_difference.get();
+    let sentence = format!(
+        "{single} of {compared} answers are {method} of their factors within the rounding of \
+         float32, {double} of them within that of float64; the largest difference is {largest:.2e}."
+    );
+    let worst = evidence.inconsistent.offenders();
+    gate.census(id, off as f64 / compared as f64, compared, sentence, worst)
+}
+
+/// Each factor contains the prior, so a product of K of them contains it K times (claim T1). On the
+/// sample: the log loss of the logged answers minus that of the prior-corrected product.
+fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let id = "prior_counting";
+    let rows = tally.evidence.sample.rows();
+    if rows.len() == 0 {
+        return gate.not_run(id, NO_EVIDENCE);
+    }
+    let (weights, whence) = match &gate.settings.prior {
+        Some(prior) => (prior.clone(), "as given"),
+        None => {
+            let counts = tally.scores.labels.iter().map(|&n| n as f64);
+            (counts.collect(), "how often each class was true")
+        }
+    };
+    let Ok(prior) = Distribution::from_weights(weights) else {
+        return gate.not_run(id, "there is no prior of the classes");
+    };
+    let mut sums = [ExactSum::new(), ExactSum::new()];
+    let (mut n, mut left_out) = (0u64, 0u64);
+    for row in rows {
+        let corrected = prior_corrected(&prior, &row.factors, &row.weights).ok();
+        let likelihood = |p: Option<&f64>| p.copied().filter(|p| *p > 0.0);
+        let logged = likelihood(row.answer.get(row.label));
+        let other = corrected.as_ref().map(Distribution::probabilities);
+        let other = likelihood(other.and_then(|p| p.get(row.label)));
+        let (Some(logged), Some(other)) = (logged, other) else {
+            left_out += 1;
+            continue;
+        };
+        let saving = ln(other) - ln(logged);
+        sums[0].add(saving);
+        sums[1].add(saving * saving);
+        n += 1;
+    }
+    if n == 0 {
+        return gate.not_run(id, "every row calls its true class impossible");
+    }
+    let (value, variance) = moments(&sums, n);
+    let range = variance.map(|v| normal_range(value, v, n, gate.delta(id)));
+    let sentence = format!(
+        "On {n} sampled rows, counting the prior ({whence}) once instead of once an item would {} \
+         the log loss by {:.4} nats{}.",
+        if value < 0.0 { "raise" } else { "lower" },
+        value.abs(),
+        match left_out {
+            0 => String::new(),
+            rows => format!(" ({rows} rows with a true class of probability zero left out)"),
+        }
+    );
+    gate.estimate(id, value, range, NORMAL, n, sentence)
+}
+
+fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+    let evidence = &tally.evidence;
+    let n = evidence.margins.count();
+    if n == 0 {
+        let reason = match evidence.rows {
+            0 => NO_EVIDENCE,
+            _ => "the answer is not a product (--method)",
+        };
+        checks.push(gate.not_run("influence", reason));
+        checks.push(gate.not_run("robustness_radius", reason));
+        return;
+    }
+    let count = n as f64;
+    let mut changed = 0;
+    let points = evidence.changed_by.iter().zip(&evidence.shifts).enumerate();
+    curves.influence = points
+        .map(|(i, (by, shift))| {
+            changed += by;
+            InfluencePoint {
+                items: i as u64 + 1,
+                changed: changed as f64 / count,
+                mean_shift: shift.to_f64() / count,
+            }
+        })
+        .collect();
+    let id = "influence";
+    let [by_one, by_two, ..] = evidence.changed_by;
+    let value = by_one as f64 / count;
+    let range = rate_range(by_one, n, gate.delta(id));
+    let sentence = format!(
+        "Leaving out one item, the worst, changes the predicted class of {by_one} of {n} entities \
+         ({:.1} %); leaving out two, of {} ({:.1} %).",
+        100.0 * value,
+        by_one + by_two,
+        100.0 * (by_one + by_two) as f64 / count
+    );
+    checks.push(gate.estimate(id, value, Some(range), CLOPPER_PEARSON, n, sentence));
+
+    // T5′: changes of the items that add up to less than the log-odds of the first over the second
+    // class, in weighted Hilbert distance, cannot change the predicted class.
+    let id = "robustness_radius";
+    let (value, range) = quantile(&evidence.margins, 0.05, gate.delta(id));
+    let sentence = format!(
+        "For 95 % of the entities no change of their items below {value:.2} (weighted log-odds, T5') \
+         can change the predicted class."
+    );
+    checks.push(gate.estimate(id, value, Some(range), ORDER, n, sentence));
+}
+
+/// A quantile and its interval: the rank of the true quantile among the numbers is binomial.
+fn quantile(numbers: &Histogram, q: f64, delta: f64) -> (f64, (f64, f64)) {
+    let n = numbers.count();
+    let largest = LARGEST as f64;
+    let value = numbers.first(|below| below as f64 >= q * n as f64);
+    let low = numbers.first(|below| rate_range(below, n, delta).1 >= q);
+    let high = numbers.first(|below| rate_range(below, n, delta).0 >= q);
+    (
+        value.unwrap_or(largest),
+        (low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY)),
+    )
+}
+
+fn decomposition(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let id = "decomposition";
+    let evidence = &tally.evidence;
+    let (n, off) = (evidence.decomposed, evidence.undecomposed_rows);
+    if n == 0 {
+        return gate.not_run(id, "no row has logged uncertainty");
+    }
+    let sentence = format!(
+        "In {} of {n} rows total variance is epistemic plus aleatoric and, where samples are logged, \
+         all three are what the samples say, within the rounding of float32.",
+        n - off
+    );
+    let worst = evidence.undecomposed.offenders();
+    gate.census(id, off as f64 / n as f64, n, sentence, worst)
+}
+
+fn effective_items(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let id = "k_eff";
+    let numbers = &tally.evidence.k_eff;
+    let n = numbers.count();
+    if n == 0 {
+        return gate.not_run(id, NO_EVIDENCE);
+    }
+    let (value, range) = quantile(numbers, 0.5, gate.delta(id));
+    let (low, _) = quantile(numbers, 0.05, gate.delta(id));
+    let (high, _) = quantile(numbers, 0.95, gate.delta(id));
+    let weightless = match tally.evidence.weightless {
+        0 => String::new(),
+        rows => format!("; in {rows} rows no weight is above zero"),
+    };
+    let sentence = format!(
+        "Half of the entities rest on {value:.1} items or fewer by their weights (5 % on {low:.1} or \
+         fewer, 5 % on {high:.1} or more){weightless}."
+    );
+    gate.estimate(id, value, Some(range), ORDER, n, sentence)
+}

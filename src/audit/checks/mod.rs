@@ -1,0 +1,220 @@
+//! From a tally to checks with verdicts.
+//!
+//! The checks with a threshold share one budget of error: with `m` of them that estimate something,
+//! each interval fails with probability at most `δ/m`, so that all hold together with probability
+//! `1 − δ` and a model that keeps every limit is failed by any check with probability at most `δ`.
+//! A check without a threshold shows an interval of level `1 − δ` of its own.
+
+mod calibration;
+mod drift;
+mod evidence;
+mod registry;
+mod scores;
+
+use std::collections::BTreeMap;
+
+use super::intervals::{self, decide};
+use super::outcome::{
+    Audit, Check, Curves, Interval, Offender, Power, ReasonCount, Rejected, SCHEMA_VERSION,
+    Settings, Summary, Threshold, Tool, Verdict,
+};
+use super::tally::Tally;
+
+pub use registry::{CHECKS, Kind, ThresholdError, default_thresholds, set_threshold};
+
+/// All intervals of the gated checks hold together with this probability.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// What is asked of the checks.
+#[derive(Clone, Debug)]
+pub struct CheckSettings {
+    /// The limit of each gated check.
+    pub thresholds: BTreeMap<&'static str, Threshold>,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// Prior of the classes; how often each was true, if not said.
+    pub prior: Option<Vec<f64>>,
+}
+
+impl Default for CheckSettings {
+    fn default() -> Self {
+        CheckSettings {
+            thresholds: default_thresholds(),
+            seed: 0,
+            prior: None,
+        }
+    }
+}
+
+/// What the checks have in common.
+struct Gate<'a> {
+    settings: &'a CheckSettings,
+    /// How many checks share the budget of error.
+    shares: usize,
+}
+
+impl<'a> Gate<'a> {
+    fn new(settings: &'a CheckSettings, with_baseline: bool) -> Self {
+        let estimating = |id: &&&'static str| {
+            let kind = registry::kind(id);
+            kind.is_some_and(|k| k.estimates && (with_baseline || !k.needs_baseline))
+        };
+        let shares = settings.thresholds.keys().filter(estimating).count();
+        Gate {
+            settings,
+            shares: shares.max(1),
+        }
+    }
+
+    fn threshold(&self, id: &str) -> Option<Threshold> {
+        self.settings.thresholds.get(id).copied()
+    }
+
+    /// The probability with which the interval of a check may be wrong.
+    fn delta(&self, id: &str) -> f64 {
+        let delta = 1.0 - CONFIDENCE;
+        match self.threshold(id) {
+            Some(_) => delta / self.shares as f64,
+            None => delta,
+        }
+    }
+
+    /// A check that estimates something.
+    fn estimate(
+        &self,
+        id: &'static str,
+        value: f64,
+        range: Option<(f64, f64)>,
+        method: &'static str,
+        n: u64,
+        sentence: String,
+    ) -> Check {
+        let threshold = self.threshold(id);
+        let verdict = match (threshold, range) {
+            (None, _) => Verdict::Information,
+            (Some(threshold), Some((low, high))) => decide(value, low, high, n, threshold),
+            (Some(_), None) => Verdict::Undecided { needed_n: None },
+        };
+        let interval = range.map(|range| intervals::shown(range, self.delta(id), method));
+        self.check(id, Some(value), interval, n, verdict, sentence)
+    }
+
+    /// A check in which every row was looked at and nothing is estimated.
+    fn census(
+        &self,
+        id: &'static str,
+        value: f64,
+        n: u64,
+        sentence: String,
+        worst: Vec<Offender>,
+    ) -> Check {
+        let verdict = match self.threshold(id) {
+            None => Verdict::Information,
+            Some(threshold) => decide(value, value, value, n, threshold),
+        };
+        Check {
+            worst,
+            ..self.check(id, Some(value), None, n, verdict, sentence)
+        }
+    }
+
+    /// A check that the input cannot answer.
+    fn not_run(&self, id: &'static str, reason: impl Into<String>) -> Check {
+        let reason = reason.into();
+        let sentence = format!("Not checked: {reason}.");
+        self.check(id, None, None, 0, Verdict::NotRun { reason }, sentence)
+    }
+
+    fn check(
+        &self,
+        id: &'static str,
+        value: Option<f64>,
+        interval: Option<Interval>,
+        n: u64,
+        verdict: Verdict,
+        sentence: String,
+    ) -> Check {
+        Check {
+            id,
+            title: registry::kind(id).map_or(id, |kind| kind.title),
+            value,
+            interval,
+            n,
+            threshold: self.threshold(id),
+            verdict,
+            power: None,
+            sentence,
+            worst: Vec::new(),
+        }
+    }
+}
+
+impl Check {
+    fn with_power(self, power: Option<Power>) -> Self {
+        Check { power, ..self }
+    }
+}
+
+/// Draws the conclusions.
+pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) -> Audit {
+    let gate = Gate::new(settings, baseline.is_some());
+    let mut checks = vec![validity(&gate, tally)];
+    let mut curves = Curves::default();
+    calibration::checks(&gate, tally, &mut checks, &mut curves);
+    scores::checks(&gate, tally, &mut checks, &mut curves);
+    evidence::checks(&gate, tally, &mut checks, &mut curves);
+    if let Some(baseline) = baseline {
+        drift::checks(&gate, tally, baseline, &mut checks);
+    }
+    let reasons = tally.unusable.counts.iter();
+    Audit {
+        schema_version: SCHEMA_VERSION,
+        tool: Tool::THIS,
+        inputs: tally.inputs(),
+        baseline: baseline.map(Tally::inputs).unwrap_or_default(),
+        rejected: Rejected {
+            count: tally.unusable.count(),
+            reasons: reasons
+                .map(|(reason, &count)| ReasonCount {
+                    reason: reason.words(),
+                    count,
+                })
+                .collect(),
+            first: tally.unusable.first.clone(),
+        },
+        settings: Settings {
+            classes: tally.shape.classes.clone(),
+            bins: tally.shape.bins,
+            confidence: CONFIDENCE,
+            seed: settings.seed,
+            tolerance: tally.shape.tolerance,
+            calibration: tally.shape.calibration.clone(),
+            thresholds: settings.thresholds.clone(),
+        },
+        summary: Summary::of(&checks),
+        checks,
+        curves,
+    }
+}
+
+fn validity(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let (checked, invalid) = (tally.checked, tally.invalid);
+    if checked == 0 {
+        return gate.not_run("validity", "no row has numbers to check");
+    }
+    let tolerance = tally.shape.tolerance;
+    let sentence = if invalid == 0 {
+        format!(
+            "All {checked} rows hold probability distributions: no entry is below zero or missing, \
+             and every sum is within {tolerance} of one."
+        )
+    } else {
+        format!(
+            "{invalid} of {checked} rows are no probability distributions (the worst rows are \
+             listed with their sum minus one); they are left out of all other checks."
+        )
+    };
+    let share = invalid as f64 / checked as f64;
+    let worst = tally.worst_sums.offenders();
+    gate.census("validity", share, checked, sentence, worst)
+}

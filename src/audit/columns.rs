@@ -1,0 +1,236 @@
+//! Comma-separated values: a header line, then one prediction a line.
+//!
+//! A field may be quoted as RFC 4180 has it (`"a ""b"", c"`), but no field may hold a line break:
+//! lines are shared out among threads before anything is known about them.
+
+use std::borrow::Cow;
+
+use super::kept::Reason;
+use super::row::{Classes, Refusal};
+use crate::data::{Label, Prediction, check_names};
+
+/// Prefixes by which columns of probabilities are recognized; what follows is the class.
+pub const PREFIXES: [&str; 2] = ["prob_", "p_"];
+
+/// Which columns hold what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    names: Vec<String>,
+    label: usize,
+    id: Option<usize>,
+    /// One for each class.
+    probabilities: Vec<usize>,
+}
+
+/// What the user says about the columns.
+#[derive(Clone, Debug, Default)]
+pub struct ColumnNames {
+    /// The column of the true class; `label` if not said.
+    pub label: Option<String>,
+    /// The column that names the entity; `entity` or `id`, where there is one, if not said.
+    pub id: Option<String>,
+    /// The columns of the probabilities; those with one of [`PREFIXES`] if not said.
+    pub probabilities: Option<Vec<String>>,
+}
+
+impl Columns {
+    /// Finds the columns in the header line, and the classes that they name.
+    ///
+    /// # Errors
+    /// A sentence that says which column is missing and which there are.
+    pub fn find(header: &[u8], wanted: &ColumnNames) -> Result<(Self, Classes), String> {
+        let text = std::str::from_utf8(header).map_err(|_| "the header is not UTF-8 text")?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let names = fields(text).ok_or("a quoted field of the header does not end")?;
+        let names: Vec<String> = names.into_iter().map(|n| n.trim().to_string()).collect();
+        check_names(&names)
+            .map_err(|_| "two columns of the header share a name, or one has none")?;
+        let found = |name: &str| names.iter().position(|n| n == name);
+        let need = |name: &str| {
+            found(name).ok_or_else(|| {
+                let shown: Vec<&str> = names.iter().take(20).map(|n| &**n).collect();
+                format!(
+                    "there is no column {name}; the columns are {}",
+                    shown.join(", ")
+                )
+            })
+        };
+        let label = need(wanted.label.as_deref().unwrap_or("label"))?;
+        let id = match &wanted.id {
+            Some(name) => Some(need(name)?),
+            None => found("entity").or_else(|| found("id")),
+        };
+        let (probabilities, classes): (Vec<usize>, Vec<String>) = match &wanted.probabilities {
+            Some(columns) => {
+                let at: Result<Vec<usize>, String> = columns.iter().map(|c| need(c)).collect();
+                (at?, columns.clone())
+            }
+            None => {
+                let of = |prefix: &str| -> (Vec<usize>, Vec<String>) {
+                    let named = names.iter().enumerate();
+                    named
+                        .filter_map(|(i, n)| Some((i, n.strip_prefix(prefix)?.to_string())))
+                        .unzip()
+                };
+                let best = PREFIXES.map(of);
+                let best = best.into_iter().find(|(at, _)| !at.is_empty());
+                best.ok_or_else(|| {
+                    "no column starts with prob_ or p_; name the columns of the probabilities with \
+                     --prob-columns"
+                        .to_string()
+                })?
+            }
+        };
+        check_names(&classes).map_err(|what| format!("the classes of the columns: {what}"))?;
+        let columns = Columns {
+            names,
+            label,
+            id,
+            probabilities,
+        };
+        Ok((columns, Classes::named(classes)))
+    }
+
+    /// Reads one line.
+    pub fn prediction<'a>(&self, line: &'a [u8]) -> Result<Prediction<'a>, Refusal> {
+        let refuse = |reason, field: &str, message: String| Refusal {
+            reason,
+            field: field.to_string(),
+            message,
+            invalid: None,
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let byte = error.valid_up_to() + 1;
+            let message = format!("not UTF-8 text: byte {byte} does not fit");
+            refuse(Reason::Unreadable, "line", message)
+        })?;
+        let fields = fields(text).ok_or_else(|| {
+            let message = "a quoted field does not end on its line".to_string();
+            refuse(Reason::Unreadable, "line", message)
+        })?;
+        if fields.len() != self.names.len() {
+            let (found, expected) = (fields.len(), self.names.len());
+            let message = format!("{found} fields, but the header has {expected}");
+            return Err(refuse(Reason::Unreadable, "line", message));
+        }
+        let mut answer = Vec::with_capacity(self.probabilities.len());
+        for &column in &self.probabilities {
+            let field = fields.get(column).map_or("", |f| f.trim());
+            // An empty field is how many programs write NaN.
+            let value = match field {
+                "" => f64::NAN,
+                field => field.parse().map_err(|_| {
+                    let name = self.names.get(column).map_or("", |n| n);
+                    let message = format!("{field:?} is not a number");
+                    refuse(Reason::Shape, name, message)
+                })?,
+            };
+            answer.push(value);
+        }
+        let mut out = Prediction::default();
+        out.answer = Some(answer);
+        let mut fields = fields;
+        let mut take = |at: usize| fields.get_mut(at).map(std::mem::take).unwrap_or_default();
+        out.entity = self.id.map(&mut take);
+        let label = take(self.label);
+        let trimmed = match label {
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+            Cow::Owned(text) => Cow::Owned(text.trim().to_string()),
+        };
+        out.label = Some(Label::Name(trimmed)).filter(|l| *l != Label::Name("".into()));
+        Ok(out)
+    }
+}
+
+/// The fields of a line; none where a quoted field does not end, or something follows its end.
+fn fields(text: &str) -> Option<Vec<Cow<'_, str>>> {
+    if !text.contains('"') {
+        return Some(text.split(',').map(Cow::Borrowed).collect());
+    }
+    let mut out = Vec::new();
+    let mut rest = text;
+    loop {
+        let Some(quoted) = rest.strip_prefix('"') else {
+            let (field, next) = match rest.split_once(',') {
+                Some((field, next)) => (field, Some(next)),
+                None => (rest, None),
+            };
+            out.push(Cow::Borrowed(field));
+            match next {
+                Some(next) => rest = next,
+                None => return Some(out),
+            }
+            continue;
+        };
+        let mut field = String::new();
+        let mut inside = quoted;
+        rest = loop {
+            let (part, after) = inside.split_once('"')?;
+            field.push_str(part);
+            match after.strip_prefix('"') {
+                Some(next) => {
+                    field.push('"');
+                    inside = next;
+                }
+                None => break after,
+            }
+        };
+        out.push(Cow::Owned(field));
+        if rest.is_empty() {
+            return Some(out);
+        }
+        rest = rest.strip_prefix(',')?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_cut_as_the_standard_has_it() {
+        let cases: [(&str, Option<&[&str]>); 9] = [
+            ("a,b", Some(&["a", "b"])),
+            ("", Some(&[""])),
+            (",", Some(&["", ""])),
+            ("\"a,b\",c", Some(&["a,b", "c"])),
+            ("\"a \"\"b\"\"\",\"\"", Some(&["a \"b\"", ""])),
+            ("x\"y,z", Some(&["x\"y", "z"])),
+            ("\"a\"b,c", None),
+            ("\"a,b", None),
+            ("\"a\",", Some(&["a", ""])),
+        ];
+        for (line, want) in cases {
+            let got = fields(line);
+            let got: Option<Vec<&str>> = got.as_ref().map(|f| f.iter().map(|x| &**x).collect());
+            assert_eq!(got.as_deref(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn columns_are_found_by_prefix_or_by_name() {
+        let header = b"\xef\xbb\xbfid, label ,p_low,\"p_a,b\",other";
+        let (columns, classes) = Columns::find(header, &ColumnNames::default()).unwrap();
+        assert_eq!(classes.names, ["low", "a,b"]);
+        let row = columns.prediction(b"7,low,0.25,0.75,x\r").unwrap();
+        assert_eq!(row.answer, Some(vec![0.25, 0.75]));
+        assert_eq!(row.entity.as_deref(), Some("7"));
+        assert_eq!(row.label, Some(Label::Name("low".into())));
+        let empty = columns.prediction(b"7,,0.25,,x").unwrap();
+        assert!(empty.label.is_none() && empty.answer.unwrap()[1].is_nan());
+        for (line, field) in [(&b"7,low,1"[..], "line"), (b"7,low,x,0.75,", "p_low")] {
+            assert_eq!(columns.prediction(line).unwrap_err().field, field);
+        }
+        let wanted = ColumnNames {
+            label: Some("other".into()),
+            probabilities: Some(vec!["p_low".into(), "id".into()]),
+            ..ColumnNames::default()
+        };
+        let (_, classes) = Columns::find(header, &wanted).unwrap();
+        assert_eq!(classes.names, ["p_low", "id"]);
+        for bad in ["a,a", "a,b", "label,x", "label,\"p_a"] {
+            assert!(Columns::find(bad.as_bytes(), &ColumnNames::default()).is_err());
+        }
+    }
+}

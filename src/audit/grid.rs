@@ -1,0 +1,246 @@
+//! Confidences on a fine grid: what needs their distribution, in constant memory.
+//!
+//! The unit interval is cut into [`CELLS`] cells, closed on the right as bins are. A cell keeps two
+//! counts and the exact sum of its confidences, so grids of shards add up to the grid of the whole
+//! without any rounding. What is read off a grid treats the predictions of a cell as if they all had
+//! the cell's mean confidence, which moves none of them by more than the cell's width, 2⁻¹⁶.
+
+use serde::{Deserialize, Serialize};
+
+/// Number of cells: 2¹⁶.
+pub const CELLS: usize = 1 << 16;
+
+/// A confidence from 2⁻¹⁰ on is a whole multiple of 2⁻⁶², the unit of the sums.
+const UNITS: f64 = (1u64 << 62) as f64;
+/// Smaller confidences are not kept; with at most a thousand classes there are none.
+const SMALLEST: f64 = 1.0 / 1024.0;
+
+/// What one cell has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    count: u64,
+    correct: u64,
+    /// Sum of the confidences, in units of 2⁻⁶².
+    confidence: u128,
+}
+
+/// One cell that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Predictions in it.
+    pub count: u64,
+    /// How many of them were right.
+    pub correct: u64,
+    /// The sum of their confidences, rounded once.
+    pub confidence: f64,
+}
+
+impl Cell {
+    /// Mean confidence.
+    pub fn mean(&self) -> f64 {
+        self.confidence / self.count as f64
+    }
+}
+
+/// Counts and exact sums of (confidence, was it right?) pairs on a fine grid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<Stored>", try_from = "Vec<Stored>")]
+pub struct Grid {
+    cells: Vec<Totals>,
+}
+
+/// How a cell is stored: position, count, correct, confidence in units of 2⁻⁶².
+type Stored = (usize, u64, u64, u128);
+
+impl From<Grid> for Vec<Stored> {
+    fn from(grid: Grid) -> Self {
+        let filled = grid.cells.iter().enumerate().filter(|(_, t)| t.count > 0);
+        filled
+            .map(|(i, t)| (i, t.count, t.correct, t.confidence))
+            .collect()
+    }
+}
+
+impl TryFrom<Vec<Stored>> for Grid {
+    type Error = &'static str;
+
+    fn try_from(stored: Vec<Stored>) -> Result<Self, Self::Error> {
+        let mut grid = Grid::default();
+        for (i, count, correct, confidence) in stored {
+            let cell = grid.cells.get_mut(i).ok_or("a cell beyond the grid")?;
+            // The confidences of a cell lie between its edges.
+            let unit = 1u128 << (62 - CELLS.trailing_zeros());
+            let (low, high) = (unit * i as u128, unit * (i as u128 + 1));
+            let inside = |n: u128| n * low <= confidence && confidence <= n * high;
+            if correct > count || *cell != Totals::default() || !inside(u128::from(count)) {
+                return Err("a cell that no predictions have");
+            }
+            *cell = Totals {
+                count,
+                correct,
+                confidence,
+            };
+        }
+        Ok(grid)
+    }
+}
+
+impl Default for Grid {
+    fn default() -> Self {
+        Grid {
+            cells: vec![Totals::default(); CELLS],
+        }
+    }
+}
+
+impl Grid {
+    /// Adds one prediction; `false`, and nothing is added, for a confidence outside `[2⁻¹⁰, 1]`.
+    #[inline]
+    pub fn add(&mut self, confidence: f64, correct: bool) -> bool {
+        if !(SMALLEST..=1.0).contains(&confidence) {
+            return false;
+        }
+        // Multiplying by a power of two is exact, so the side of an edge is never in doubt.
+        let cell = libm::ceil(confidence * CELLS as f64) as usize - 1;
+        let Some(totals) = self.cells.get_mut(cell) else {
+            return false;
+        };
+        totals.count += 1;
+        totals.correct += u64::from(correct);
+        totals.confidence += (confidence * UNITS) as u128;
+        true
+    }
+
+    /// Adds everything that `other` holds; `None` where a count overflows.
+    pub fn merge(&mut self, other: &Grid) -> Option<()> {
+        for (a, b) in self.cells.iter_mut().zip(&other.cells) {
+            a.count = a.count.checked_add(b.count)?;
+            a.correct += b.correct;
+            a.confidence += b.confidence;
+        }
+        Some(())
+    }
+
+    /// The cells that are not empty, by rising confidence.
+    pub fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> {
+        let filled = self.cells.iter().filter(|t| t.count > 0);
+        filled.map(|t| Cell {
+            count: t.count,
+            correct: t.correct,
+            confidence: t.confidence as f64 / UNITS,
+        })
+    }
+
+    /// The cells that are not empty and lie in `(lower, upper]` by their mean confidence.
+    pub fn between(&self, lower: f64, upper: f64) -> impl Iterator<Item = Cell> {
+        self.cells()
+            .filter(move |cell| lower < cell.mean() && cell.mean() <= upper)
+    }
+
+    /// How many predictions have been added.
+    pub fn count(&self) -> u64 {
+        self.cells.iter().map(|t| t.count).sum()
+    }
+
+    /// [`Grid::count`] of a grid that may hold any numbers.
+    pub fn checked_count(&self) -> Option<u64> {
+        let counts = self.cells.iter().map(|t| t.count);
+        counts.into_iter().try_fold(0u64, u64::checked_add)
+    }
+
+    /// The largest difference between the shares of predictions up to a cell, over all cells.
+    pub fn largest_distance(&self, other: &Grid) -> f64 {
+        let (n, m) = (self.count().max(1) as f64, other.count().max(1) as f64);
+        let (mut a, mut b, mut largest) = (0u64, 0u64, 0.0);
+        for (mine, theirs) in self.cells.iter().zip(&other.cells) {
+            a += mine.count;
+            b += theirs.count;
+            let distance = (a as f64 / n - b as f64 / m).abs();
+            largest = if distance > largest {
+                distance
+            } else {
+                largest
+            };
+        }
+        largest
+    }
+
+    /// The cells grouped into at most `bins` bins of about equal count: a bin is closed by the
+    /// first cell at which the running count reaches the bin's share of the whole, so that equal
+    /// confidences are never torn apart.
+    pub fn equal_mass(&self, bins: usize) -> Vec<Cell> {
+        let total = u128::from(self.count());
+        let mut out: Vec<Cell> = Vec::with_capacity(bins);
+        let (mut count, mut correct, mut confidence) = (0u64, 0u64, 0u128);
+        let mut seen = 0u128;
+        for totals in self.cells.iter().filter(|t| t.count > 0) {
+            count += totals.count;
+            correct += totals.correct;
+            confidence += totals.confidence;
+            seen += u128::from(totals.count);
+            let due = seen * bins as u128 >= total * (out.len() as u128 + 1);
+            if due || seen == total {
+                out.push(Cell {
+                    count,
+                    correct,
+                    confidence: confidence as f64 / UNITS,
+                });
+                (count, correct, confidence) = (0, 0, 0);
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_confidence_on_an_edge_belongs_to_the_cell_below() {
+        let mut grid = Grid::default();
+        let edge = 0.5;
+        assert!(grid.add(edge, true) && grid.add(edge.next_up(), false) && grid.add(1.0, true));
+        let filled: Vec<usize> = (0..CELLS).filter(|&i| grid.cells[i].count > 0).collect();
+        assert_eq!(filled, [CELLS / 2 - 1, CELLS / 2, CELLS - 1]);
+        for outside in [0.0, 0.0009, 1f64.next_up(), f64::NAN, -0.5] {
+            assert!(!grid.add(outside, true), "{outside}");
+        }
+        assert_eq!(grid.count(), 3);
+    }
+
+    #[test]
+    fn equal_masses_keep_ties_together_and_lose_nothing() {
+        let mut grid = Grid::default();
+        for i in 0..100 {
+            grid.add(0.3 + 0.005 * f64::from(i), i % 3 == 0);
+        }
+        for _ in 0..40 {
+            grid.add(0.9, true);
+        }
+        let bins = grid.equal_mass(7);
+        assert_eq!(
+            bins.iter().map(|b| b.count).collect::<Vec<_>>(),
+            [20, 20, 20, 20, 20, 40]
+        );
+        assert_eq!(bins.iter().map(|b| b.correct).sum::<u64>(), 34 + 40);
+        assert!(Grid::default().equal_mass(7).is_empty());
+    }
+
+    #[test]
+    fn a_stored_grid_is_the_same_grid_and_hostile_ones_are_refused() {
+        let mut grid = Grid::default();
+        grid.add(0.7, true);
+        grid.add(1.0 / 3.0, false);
+        let text = serde_json::to_string(&grid).unwrap();
+        assert_eq!(serde_json::from_str::<Grid>(&text).unwrap(), grid);
+        for bad in [
+            "[[65536,1,1,1]]",
+            "[[3,1,2,211106232532992]]",
+            "[[3,1,1,1]]",
+            "[[65535,1,1,4611686018427387905]]",
+        ] {
+            assert!(serde_json::from_str::<Grid>(bad).is_err(), "{bad}");
+        }
+    }
+}

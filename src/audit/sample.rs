@@ -1,0 +1,179 @@
+//! A bounded sample of rows with their evidence, for checks that need whole rows.
+//!
+//! Kept are the rows whose content has the smallest hash: a choice that depends on nothing but the
+//! rows, so that shards keep together what one pass keeps.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::kept::Source;
+use crate::latent::random::text_key;
+use crate::simplex::Distribution;
+
+/// How many rows are kept.
+pub const SAMPLE_ROWS: usize = 2048;
+/// A row with more numbers than this in its factors is not kept, so that the sample stays small.
+pub const SAMPLE_NUMBERS: usize = 1024;
+
+/// One row of the sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleRow {
+    /// Position of the true class.
+    pub label: usize,
+    /// The answer.
+    pub answer: Vec<f64>,
+    /// The factors, valid distributions.
+    pub factors: Vec<Distribution>,
+    /// Their weights.
+    pub weights: Vec<f64>,
+}
+
+/// The rows with the smallest hashes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    rows: BTreeMap<(u64, String, u64), SampleRow>,
+    /// Rows that were too large to be kept.
+    pub too_large: u64,
+}
+
+impl Sample {
+    /// Considers a row.
+    pub fn add(
+        &mut self,
+        hash: u64,
+        at: Source<'_>,
+        numbers: usize,
+        row: impl FnOnce() -> SampleRow,
+    ) {
+        if numbers > SAMPLE_NUMBERS {
+            self.too_large += 1;
+            return;
+        }
+        if self.rows.len() >= SAMPLE_ROWS
+            && self.rows.last_key_value().is_some_and(|(last, _)| {
+                (last.0, last.1.as_str(), last.2) < (hash, at.file, at.line)
+            })
+        {
+            return;
+        }
+        self.rows
+            .insert((hash, at.file.to_string(), at.line), row());
+        self.cut();
+    }
+
+    fn cut(&mut self) {
+        while self.rows.len() > SAMPLE_ROWS {
+            self.rows.pop_last();
+        }
+    }
+
+    /// Considers all rows of another sample.
+    pub fn merge(&mut self, other: &Sample) {
+        for (key, row) in &other.rows {
+            self.rows.insert(key.clone(), row.clone());
+        }
+        self.too_large += other.too_large;
+        self.cut();
+    }
+
+    /// Whether all rows are over `classes` classes, as rows that were added are.
+    pub fn fits(&self, classes: usize) -> bool {
+        let valid = |w: &f64| *w >= 0.0 && w.is_finite();
+        self.rows().all(|row| {
+            row.label < classes
+                && row.answer.len() == classes
+                && row.answer.iter().all(|p| (0.0..=1.0).contains(p))
+                && row.factors.len() == row.weights.len()
+                && row.factors.iter().all(|f| f.classes() == classes)
+                && row.weights.iter().all(valid)
+        })
+    }
+
+    /// The rows, in the order of their hashes.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &SampleRow> {
+        self.rows.values()
+    }
+}
+
+/// A 64-bit name of a line: FNV-1a, then mixed so that small ones are no rarer for some texts.
+pub fn line_hash(line: &[u8]) -> u64 {
+    // A line that has been read is text.
+    let hash = text_key(std::str::from_utf8(line).unwrap_or_default());
+    // The finalizer of MurmurHash3.
+    let hash = (hash ^ hash >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ hash >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ hash >> 33
+}
+
+/// How a sample is stored: a list, as JSON has no keys of several parts.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    rows: Vec<(u64, String, u64, SampleRow)>,
+    too_large: u64,
+}
+
+impl Serialize for Sample {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = |(key, row): (&(u64, String, u64), &SampleRow)| {
+            (key.0, key.1.clone(), key.2, row.clone())
+        };
+        Stored {
+            rows: self.rows.iter().map(row).collect(),
+            too_large: self.too_large,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sample {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(deserializer)?;
+        let mut sample = Sample {
+            too_large: stored.too_large,
+            ..Sample::default()
+        };
+        for (hash, file, line, row) in stored.rows {
+            sample.rows.insert((hash, file, line), row);
+        }
+        sample.cut();
+        Ok(sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_in_any_order_keep_what_one_pass_keeps() {
+        let mut whole = Sample::default();
+        let mut parts = vec![Sample::default(); 3];
+        for line in 0..5000u64 {
+            let hash = line_hash(line.to_string().as_bytes());
+            let at = Source { file: "f", line };
+            let row = || SampleRow {
+                label: line as usize,
+                answer: vec![1.0],
+                factors: Vec::new(),
+                weights: Vec::new(),
+            };
+            let numbers = if line % 1000 == 0 {
+                SAMPLE_NUMBERS + 1
+            } else {
+                1
+            };
+            whole.add(hash, at, numbers, row);
+            parts[(line % 3) as usize].add(hash, at, numbers, row);
+        }
+        let mut merged = parts[2].clone();
+        merged.merge(&parts[0]);
+        merged.merge(&parts[1]);
+        assert_eq!(merged, whole);
+        assert_eq!((whole.rows().len(), whole.too_large), (SAMPLE_ROWS, 5));
+        let text = serde_json::to_string(&whole).unwrap();
+        assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), whole);
+    }
+}

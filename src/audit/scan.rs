@@ -1,0 +1,272 @@
+//! A file of any length, in constant memory, on all threads.
+
+use std::fmt;
+use std::io::Read;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::columns::{ColumnNames, Columns};
+use super::kept::Source;
+use super::row::{self, Classes, Layout, MAX_CLASSES};
+use super::tally::{MergeError, Reading, Shape, StoredInput, Tally};
+use crate::calibration::CalibrationError;
+use crate::data::{Batch, CalibrationFile, LineReader, LinesError, check_names};
+
+/// What is asked of every file.
+#[derive(Clone, Debug)]
+pub struct ScanSettings {
+    /// Whether lines are comma-separated columns, and which; JSON otherwise.
+    pub csv: Option<ColumnNames>,
+    /// The field of the answer in JSON.
+    pub answer: String,
+    /// Names of the classes, where they are given.
+    pub classes: Option<Vec<String>>,
+    /// Number of equal-width bins.
+    pub bins: usize,
+    /// How far the sum of a distribution may be from one.
+    pub tolerance: f64,
+    /// How the answer is said to follow from the factors: `spn`, `uniform`, or `none`.
+    pub method: String,
+    /// A map that answers are passed through before they are scored.
+    pub calibration: Option<CalibrationFile>,
+}
+
+/// Why a file cannot be audited at all.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ScanError {
+    /// It cannot be read further.
+    Lines(LinesError),
+    /// The header does not name the columns that are needed.
+    Header(String),
+    /// No line shows how many classes there are.
+    NoPrediction,
+    /// More classes than can be handled, or names that cannot tell them apart.
+    Classes(String),
+    /// The number of bins is out of range.
+    Bins(CalibrationError),
+    /// More rows than can be counted.
+    Merge(MergeError),
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScanError::Lines(error) => error.fmt(f),
+            ScanError::Header(what) | ScanError::Classes(what) => f.write_str(what),
+            ScanError::NoPrediction => write!(
+                f,
+                "there is no prediction; one JSON object a line with a label and probabilities is \
+                 needed, or a CSV file with a header"
+            ),
+            ScanError::Bins(error) => error.fmt(f),
+            ScanError::Merge(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ScanError {}
+
+/// Passes bytes on, and keeps their digest.
+struct Digesting<'p, R> {
+    inner: R,
+    digest: Sha256,
+    progress: &'p (dyn Fn(u64) + Sync),
+}
+
+impl<R: Read> Read for Digesting<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.digest.update(buffer.get(..read).unwrap_or_default());
+        (self.progress)(read as u64);
+        Ok(read)
+    }
+}
+
+/// Reads a file into a tally, one thread reading ahead while all work on what has been read.
+///
+/// `progress` is told how many bytes were read. The tally does not depend on the number of threads.
+///
+/// # Errors
+/// [`ScanError`]; rows that cannot be used are no error but counted.
+pub fn scan(
+    name: &str,
+    reader: impl Read + Send,
+    settings: &ScanSettings,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Tally, ScanError> {
+    let mut digesting = Digesting {
+        inner: reader,
+        digest: Sha256::new(),
+        progress,
+    };
+    let mut reader = LineReader::new(&mut digesting);
+    let mut work = Work::new(name, settings)?;
+    let (mut batch, mut next) = (Batch::default(), Batch::default());
+    let mut more = reader.fill(&mut batch).map_err(ScanError::Lines)?;
+    while more {
+        let (filled, done) = rayon::join(|| reader.fill(&mut next), || work.batch(&batch));
+        done?;
+        more = filled.map_err(ScanError::Lines)?;
+        std::mem::swap(&mut batch, &mut next);
+    }
+    let sha256 = hexadecimal(&digesting.digest.finalize());
+    work.finish(sha256)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn digest(map: &CalibrationFile) -> String {
+    hexadecimal(&Sha256::digest(map.to_json().as_bytes()))
+}
+
+fn empty(classes: &Classes, settings: &ScanSettings) -> Result<Tally, ScanError> {
+    let shape = Shape {
+        classes: classes.names.clone(),
+        named: classes.named,
+        bins: settings.bins,
+        tolerance: settings.tolerance,
+        method: settings.method.clone(),
+        calibration: settings.calibration.as_ref().map(digest),
+    };
+    Tally::new(shape).map_err(ScanError::Bins)
+}
+
+/// One file on its way into a tally.
+struct Work<'a> {
+    name: &'a str,
+    settings: &'a ScanSettings,
+    /// None before the header of a CSV file has been read.
+    layout: Option<Layout>,
+    /// One tally a thread, once the classes are known.
+    slots: Option<(Classes, Vec<Tally>)>,
+    /// Lines before any that shows the classes: unusable whatever the classes are.
+    before: Tally,
+    rows: u64,
+}
+
+impl<'a> Work<'a> {
+    fn new(name: &'a str, settings: &'a ScanSettings) -> Result<Self, ScanError> {
+        let mut work = Work {
+            name,
+            settings,
+            layout: None,
+            slots: None,
+            before: empty(&Classes::numbered(0), settings)?,
+            rows: 0,
+        };
+        if settings.csv.is_none() {
+            work.layout = Some(Layout::Json {
+                answer: settings.answer.clone(),
+            });
+            if let Some(names) = &settings.classes {
+                work.open(Classes::named(names))?;
+            }
+        }
+        Ok(work)
+    }
+
+    fn open(&mut self, classes: Classes) -> Result<(), ScanError> {
+        let n = classes.len();
+        if n > MAX_CLASSES {
+            let what = format!("{n} classes; at most {MAX_CLASSES} can be audited");
+            return Err(ScanError::Classes(what));
+        }
+        check_names(&classes.names).map_err(|what| ScanError::Classes(what.to_string()))?;
+        if let Some(map) = &self.settings.calibration {
+            let others = map.names.as_ref().filter(|_| classes.named);
+            if map.classes != n || others.is_some_and(|names| *names != classes.names) {
+                let what = "the calibration map is for other classes than the log";
+                return Err(ScanError::Classes(what.to_string()));
+            }
+        }
+        let empty = empty(&classes, self.settings)?;
+        let threads = rayon::current_num_threads().max(1);
+        self.slots = Some((classes, vec![empty; threads]));
+        Ok(())
+    }
+
+    fn header(&mut self, line: &[u8]) -> Result<(), ScanError> {
+        let wanted = self.settings.csv.clone().unwrap_or_default();
+        let (columns, found) = Columns::find(line, &wanted).map_err(ScanError::Header)?;
+        let classes = match &self.settings.classes {
+            Some(names) if names.len() != found.len() => {
+                let (n, c) = (names.len(), found.len());
+                let what = format!("--classes names {n} classes, but there are {c} columns");
+                return Err(ScanError::Classes(what));
+            }
+            Some(names) => Classes::named(names),
+            None => found,
+        };
+        self.layout = Some(Layout::Csv(columns));
+        self.open(classes)
+    }
+
+    fn batch(&mut self, batch: &Batch) -> Result<(), ScanError> {
+        let mut lines: Vec<(u64, &[u8])> = batch.lines().collect();
+        if self.layout.is_none() && !lines.is_empty() {
+            let (_, header) = lines.remove(0);
+            self.header(header)?;
+        }
+        self.rows += lines.len() as u64;
+        let Some(layout) = &self.layout else {
+            return Ok(());
+        };
+        if self.slots.is_none() {
+            let mut found = lines.iter().filter_map(|(_, line)| {
+                row::parse(line, layout)
+                    .ok()
+                    .and_then(|p| row::classes_of(&p))
+            });
+            match found.next() {
+                Some(classes) => self.open(classes)?,
+                None => {
+                    let none = Classes::numbered(0);
+                    for (line, text) in lines {
+                        let file = self.name;
+                        self.before.add(Source { file, line }, text, layout, &none);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        let (Some(layout), Some((classes, slots))) = (&self.layout, &mut self.slots) else {
+            return Ok(());
+        };
+        let reading = Reading {
+            layout,
+            classes,
+            calibration: self.settings.calibration.as_ref(),
+        };
+        let share = lines.len().div_ceil(slots.len()).max(1);
+        let shares = lines.par_chunks(share).zip(slots.par_iter_mut());
+        shares.for_each(|(lines, slot)| {
+            for &(line, text) in lines {
+                let file = self.name;
+                slot.add(Source { file, line }, text, reading);
+            }
+        });
+        Ok(())
+    }
+
+    fn finish(self, sha256: String) -> Result<Tally, ScanError> {
+        let Some((_, slots)) = self.slots else {
+            return Err(ScanError::NoPrediction);
+        };
+        let mut slots = slots.into_iter();
+        let mut whole = slots.next().ok_or(ScanError::NoPrediction)?;
+        for slot in slots.chain([self.before]) {
+            whole.merge_counts(&slot).map_err(ScanError::Merge)?;
+        }
+        whole.inputs.push(StoredInput {
+            name: self.name.to_string(),
+            sha256,
+            rows: self.rows,
+            usable: whole.usable(),
+        });
+        Ok(whole)
+    }
+}

@@ -1,0 +1,200 @@
+//! A tally in a file, to be merged with those of other shards.
+//!
+//! The file is one JSON object with a name and a version. Nothing in it is believed: it is read up to
+//! a limit, and refused where its parts do not fit each other.
+
+use std::fmt;
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+
+use super::row::MAX_CLASSES;
+use super::tally::Tally;
+use crate::data::check_names;
+
+/// What tells such a file from others.
+const FORMAT: &str = "lpf audit state";
+/// The version of the format; any change of meaning raises it.
+const VERSION: u32 = 1;
+/// The largest file that is read: some ten times a state with all cells of the grid, a full sample
+/// and a thousand classes.
+pub const MAX_STATE_BYTES: u64 = 512 << 20;
+/// More rows than any log has; sums of as many states as a command line takes stay below 2⁶⁴.
+const MOST_ROWS: u64 = 1 << 44;
+
+/// A tally with the name and version of its format.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<T> {
+    format: String,
+    version: u32,
+    tally: T,
+}
+
+/// Why a state cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StateError {
+    /// It cannot be read.
+    Read(std::io::Error),
+    /// It is larger than [`MAX_STATE_BYTES`].
+    TooLarge,
+    /// It is no state, or cut off.
+    Syntax(String),
+    /// It is a state of another version.
+    Version(u32),
+    /// Its parts do not fit each other.
+    Content(&'static str),
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateError::Read(error) => write!(f, "cannot be read: {error}"),
+            StateError::TooLarge => write!(f, "larger than {} MiB", MAX_STATE_BYTES >> 20),
+            StateError::Syntax(what) => write!(f, "not a state written by --partial: {what}"),
+            StateError::Version(version) => write!(
+                f,
+                "a state of version {version}; this program reads version {VERSION}"
+            ),
+            StateError::Content(what) => write!(f, "a damaged state: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for StateError {}
+
+/// The bytes of a state.
+///
+/// # Errors
+/// None that a tally could cause; serde's signature has one.
+pub fn write_state(tally: &Tally) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec(&File {
+        format: FORMAT.to_string(),
+        version: VERSION,
+        tally,
+    })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads a state and checks it.
+///
+/// # Errors
+/// [`StateError`].
+pub fn read_state(reader: impl Read) -> Result<Tally, StateError> {
+    let mut bytes = Vec::new();
+    let mut limited = reader.take(MAX_STATE_BYTES + 1);
+    limited.read_to_end(&mut bytes).map_err(StateError::Read)?;
+    if bytes.len() as u64 > MAX_STATE_BYTES {
+        return Err(StateError::TooLarge);
+    }
+    let syntax = |error: serde_json::Error| StateError::Syntax(error.to_string());
+    let head: File<serde::de::IgnoredAny> = serde_json::from_slice(&bytes).map_err(syntax)?;
+    if head.format != FORMAT {
+        return Err(StateError::Syntax("another kind of file".to_string()));
+    }
+    if head.version != VERSION {
+        return Err(StateError::Version(head.version));
+    }
+    let file: File<Tally> = serde_json::from_slice(&bytes).map_err(syntax)?;
+    check(&file.tally).map_err(StateError::Content)?;
+    Ok(file.tally)
+}
+
+fn check(tally: &Tally) -> Result<(), &'static str> {
+    let (shape, scores, evidence) = (&tally.shape, &tally.scores, &tally.evidence);
+    let classes = shape.classes.len();
+    check_names(&shape.classes)?;
+    if classes > MAX_CLASSES {
+        return Err("too many classes");
+    }
+    let sizes = [
+        scores.classwise.len(),
+        scores.labels.len(),
+        scores.predicted.len(),
+    ];
+    if sizes.iter().any(|size| *size != classes) {
+        return Err("the number of classes");
+    }
+    let n = scores.top.count();
+    let all = std::iter::once(&scores.top).chain(&scores.classwise);
+    let mut all = all.map(|reliability| (reliability.bins().len(), reliability.count()));
+    if all.any(|(bins, count)| bins != shape.bins || count != n) {
+        return Err("the bins");
+    }
+    // Before any sum of them is formed.
+    let unusable = tally.unusable.counts.values();
+    let small = unusable
+        .chain(&scores.labels)
+        .chain(&scores.predicted)
+        .chain(&evidence.changed_by)
+        .chain(tally.inputs.iter().map(|input| &input.rows))
+        .chain([
+            &n,
+            &tally.checked,
+            &tally.invalid,
+            &evidence.rows,
+            &evidence.computed,
+            &evidence.compared,
+            &evidence.within_double,
+            &evidence.within_single,
+            &evidence.weightless,
+            &evidence.decomposed,
+            &evidence.undecomposed_rows,
+            &evidence.sample.too_large,
+            &scores.impossible,
+        ])
+        .all(|count| *count <= MOST_ROWS);
+    if !small {
+        return Err("more rows than can be counted");
+    }
+    let rows: u64 = tally.inputs.iter().map(|input| input.rows).sum();
+    let margins = evidence.margins.count();
+    let fits = [
+        (scores.grid.checked_count() == Some(n), "the grid"),
+        (scores.labels.iter().sum::<u64>() == n, "the labels"),
+        (
+            scores.predicted.iter().sum::<u64>() == n,
+            "the predicted classes",
+        ),
+        (scores.impossible <= n, "the log loss"),
+        (n + tally.unusable.count() == rows, "the number of rows"),
+        (
+            tally.invalid <= tally.checked && tally.checked <= rows,
+            "the checked rows",
+        ),
+        (
+            evidence.rows <= rows && evidence.compared <= evidence.rows,
+            "the evidence",
+        ),
+        (
+            evidence.within_single <= evidence.compared,
+            "the compared rows",
+        ),
+        (
+            evidence.within_double <= evidence.within_single,
+            "the compared rows",
+        ),
+        (margins <= evidence.rows, "the margins"),
+        (
+            evidence.changed_by.iter().sum::<u64>() <= margins,
+            "the influences",
+        ),
+        (
+            evidence.k_eff.count() + evidence.weightless == evidence.rows,
+            "the weights",
+        ),
+        (
+            evidence.undecomposed_rows <= evidence.decomposed,
+            "the decompositions",
+        ),
+        (evidence.decomposed <= rows, "the decompositions"),
+        (evidence.sample.fits(classes), "the sample"),
+        ((0.0..1.0).contains(&shape.tolerance), "the tolerance"),
+    ];
+    match fits.into_iter().find(|(fits, _)| !fits) {
+        Some((_, what)) => Err(what),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,423 @@
+//! Everything that is remembered of a log: counts, exact sums and a bounded number of rows.
+//!
+//! Tallies of shards, in any order and by any number of threads, merge to the tally of one pass
+//! over everything, to the last bit; the report is a function of the tally alone.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::evidence_tally::{EvidenceTally, WithEvidence};
+use super::grid::Grid;
+use super::kept::{Reason, Source, Unusable, Worst};
+use super::outcome::Input;
+use super::row::{self, Classes, Layout, Refusal, Row};
+use crate::aggregate::Method;
+use crate::calibration::{CalibrationError, Reliability};
+use crate::data::CalibrationFile;
+use crate::math::{ExactSum, ln};
+use crate::simplex::Distribution;
+
+/// What must agree for two tallies to be of one log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Names of the classes, or their numbers.
+    pub classes: Vec<String>,
+    /// Whether these are names.
+    pub named: bool,
+    /// Number of equal-width bins.
+    pub bins: usize,
+    /// How far the sum of a distribution may be from one.
+    pub tolerance: f64,
+    /// How the answer is said to follow from the factors: `spn`, `uniform`, or nothing.
+    pub method: String,
+    /// SHA-256 of the calibration map that answers were passed through before they were scored.
+    pub calibration: Option<String>,
+}
+
+/// How lines are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// Their layout.
+    pub layout: &'a Layout,
+    /// The classes of the log.
+    pub classes: &'a Classes,
+    /// A map that answers are passed through before they are scored.
+    pub calibration: Option<&'a CalibrationFile>,
+}
+
+/// Counts and exact sums over the predictions that could be scored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scores {
+    /// Confidence and correctness of the predicted class.
+    pub top: Reliability,
+    /// Probability and truth of each class.
+    pub classwise: Vec<Reliability>,
+    /// Confidence and correctness on a fine grid.
+    pub grid: Grid,
+    /// Sum of `Σ_j (p_j − [j = y])²`, and of its square.
+    pub brier: [ExactSum; 2],
+    /// Sum of `−ln p_y`, and of its square, where `p_y > 0`.
+    pub log_loss: [ExactSum; 2],
+    /// Predictions with `p_y = 0`.
+    pub impossible: u64,
+    /// Sum of `−ln p_y − H(p)`, and of its square, where `p_y > 0`.
+    pub excess: [ExactSum; 2],
+    /// How often each class was true.
+    pub labels: Vec<u64>,
+    /// How often each class was predicted.
+    pub predicted: Vec<u64>,
+}
+
+impl Scores {
+    fn new(classes: usize, bins: usize) -> Result<Self, CalibrationError> {
+        let empty = Reliability::new(bins)?;
+        Ok(Scores {
+            classwise: vec![empty.clone(); classes],
+            top: empty,
+            grid: Grid::default(),
+            brier: Default::default(),
+            log_loss: Default::default(),
+            impossible: 0,
+            excess: Default::default(),
+            labels: vec![0; classes],
+            predicted: vec![0; classes],
+        })
+    }
+
+    /// Adds a prediction of class `first`, with entries in `[0, 1]`.
+    pub(super) fn add(
+        &mut self,
+        p: &[f64],
+        first: usize,
+        label: usize,
+    ) -> Result<(), CalibrationError> {
+        let confidence = p.get(first).copied().unwrap_or(0.0);
+        let correct = first == label;
+        self.top.add(confidence, correct)?;
+        self.grid.add(confidence, correct);
+        let (mut brier, mut entropy) = (0.0, 0.0);
+        for (class, (&x, reliability)) in p.iter().zip(&mut self.classwise).enumerate() {
+            let truth = class == label;
+            reliability.add(x, truth)?;
+            let off = x - f64::from(u8::from(truth));
+            brier += off * off;
+            if x > 0.0 {
+                let log = ln(x);
+                entropy -= x * log;
+                if truth {
+                    both(&mut self.log_loss, -log);
+                }
+            } else if truth {
+                self.impossible += 1;
+            }
+        }
+        both(&mut self.brier, brier);
+        let likelihood = p.get(label).copied().unwrap_or(0.0);
+        if likelihood > 0.0 {
+            both(&mut self.excess, -ln(likelihood) - entropy);
+        }
+        if let Some(count) = self.labels.get_mut(label) {
+            *count += 1;
+        }
+        if let Some(count) = self.predicted.get_mut(first) {
+            *count += 1;
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Scores) -> Result<(), CalibrationError> {
+        // Every part counts the same predictions, so if this fits, all of it does.
+        self.top.merge(&other.top)?;
+        for (a, b) in self.classwise.iter_mut().zip(&other.classwise) {
+            a.merge(b)?;
+        }
+        self.grid
+            .merge(&other.grid)
+            .ok_or(CalibrationError::TooMany)?;
+        for (mine, theirs) in [
+            (&mut self.brier, &other.brier),
+            (&mut self.log_loss, &other.log_loss),
+            (&mut self.excess, &other.excess),
+        ] {
+            for (a, b) in mine.iter_mut().zip(theirs) {
+                a.merge(b);
+            }
+        }
+        self.impossible += other.impossible;
+        for (mine, theirs) in [
+            (&mut self.labels, &other.labels),
+            (&mut self.predicted, &other.predicted),
+        ] {
+            for (a, b) in mine.iter_mut().zip(theirs) {
+                *a += b;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The most probable class; the first of them on a tie.
+pub(super) fn argmax(p: &[f64]) -> usize {
+    (1..p.len()).fold(0, |best, i| if p[i] > p[best] { i } else { best })
+}
+
+fn both(sums: &mut [ExactSum; 2], x: f64) {
+    let [sum, squares] = sums;
+    sum.add(x);
+    squares.add(x * x);
+}
+
+/// Everything that is remembered of a log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// What its rows have in common.
+    pub shape: Shape,
+    /// What was read, by name.
+    pub inputs: Vec<StoredInput>,
+    /// Rows that could not be used.
+    pub unusable: Unusable,
+    /// Rows whose numbers could be read and were checked to be distributions.
+    pub checked: u64,
+    /// Of these, rows that are none.
+    pub invalid: u64,
+    /// Those among them that are furthest from a sum of one.
+    pub worst_sums: Worst,
+    /// Predictions that could be scored.
+    pub scores: Scores,
+    /// Rows with logged evidence.
+    pub evidence: EvidenceTally,
+}
+
+/// One file or stream.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoredInput {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Rows that are not blank.
+    pub rows: u64,
+    /// Rows whose prediction could be scored.
+    pub usable: u64,
+}
+
+/// Why tallies cannot be merged.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// They were made with other settings, or of logs with other classes.
+    Unlike {
+        /// What differs.
+        what: &'static str,
+    },
+    /// The same input is in both.
+    Twice {
+        /// Its name.
+        name: String,
+    },
+    /// More rows than can be counted.
+    TooMany,
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::Unlike { what } => write!(
+                f,
+                "they differ in {what}, so they are not parts of one log; run all with the same \
+                 settings"
+            ),
+            MergeError::Twice { name } => {
+                write!(f, "{name} is in both, and no row may count twice")
+            }
+            MergeError::TooMany => write!(f, "more rows than can be counted"),
+        }
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+impl Tally {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// Those of [`Reliability::new`].
+    pub fn new(shape: Shape) -> Result<Self, CalibrationError> {
+        Ok(Tally {
+            scores: Scores::new(shape.classes.len(), shape.bins)?,
+            shape,
+            inputs: Vec::new(),
+            unusable: Unusable::default(),
+            checked: 0,
+            invalid: 0,
+            worst_sums: Worst::default(),
+            evidence: EvidenceTally::default(),
+        })
+    }
+
+    /// How many predictions could be scored.
+    pub fn usable(&self) -> u64 {
+        self.scores.top.count()
+    }
+
+    /// The inputs as a report has them.
+    pub fn inputs(&self) -> Vec<Input> {
+        let input = |input: &StoredInput| Input {
+            name: input.name.clone(),
+            sha256: input.sha256.clone(),
+            rows: input.rows,
+            usable: input.usable,
+        };
+        self.inputs.iter().map(input).collect()
+    }
+
+    /// Adds one line.
+    pub fn add(&mut self, at: Source<'_>, line: &[u8], reading: Reading<'_>) {
+        let answer_field = match reading.layout {
+            Layout::Json { answer } => answer,
+            Layout::Csv(_) => "probabilities",
+        };
+        let tolerance = self.shape.tolerance;
+        let row = row::parse(line, reading.layout)
+            .and_then(|prediction| row::check(prediction, reading.classes, tolerance, answer_field));
+        match row {
+            Ok(row) => {
+                self.checked += 1;
+                self.add_row(at, line, row, reading.calibration);
+            }
+            Err(refusal) => self.refuse(at, refusal),
+        }
+    }
+
+    fn refuse(&mut self, at: Source<'_>, refusal: Refusal) {
+        if let Some((sum, id)) = &refusal.invalid {
+            self.checked += 1;
+            self.invalid += 1;
+            self.worst_sums.add(sum - 1.0, at, id);
+        }
+        let Refusal {
+            reason,
+            field,
+            message,
+            ..
+        } = refusal;
+        self.unusable.add(at, reason, || (field, message));
+    }
+
+    fn add_row(
+        &mut self,
+        at: Source<'_>,
+        line: &[u8],
+        row: Row<'_>,
+        calibration: Option<&CalibrationFile>,
+    ) {
+        let label = match row.label {
+            Ok(label) => label,
+            Err(refusal) => return self.refuse(at, refusal),
+        };
+        let method = Method::ALL
+            .into_iter()
+            .find(|method| method.name() == self.shape.method);
+        let answer = match row.evidence {
+            Some((factors, weights)) => {
+                let evidence = WithEvidence {
+                    at,
+                    id: &row.id,
+                    line,
+                    label,
+                    factors,
+                    weights,
+                };
+                match self.evidence.add(evidence, row.answer, method) {
+                    Ok(answer) => answer,
+                    Err(error) => {
+                        let refusal = (String::from("evidence"), error.to_string());
+                        return self.unusable.add(at, Reason::Contradiction, || refusal);
+                    }
+                }
+            }
+            None => row.answer,
+        };
+        let Some(answer) = answer else {
+            let message = "there is no answer, and no method by which to compute it";
+            let refusal = || (String::from("line"), String::from(message));
+            return self.unusable.add(at, Reason::NoAnswer, refusal);
+        };
+        let logged = row.uncertainty.as_ref();
+        let samples = row.samples.as_deref();
+        self.evidence
+            .add_samples(at, &row.id, samples, logged, answer.len());
+        let scored = match calibration {
+            None => Ok((argmax(&answer), answer)),
+            Some(file) => Distribution::from_rounded(answer, &self.shape.tolerance)
+                .map_err(|error| error.to_string())
+                .and_then(|p| file.apply(&p).map_err(|error| error.to_string()))
+                .map(|calibrated| (calibrated.class, calibrated.distribution.into_vec())),
+        };
+        // The entries were checked to lie in [0, 1].
+        let added = scored.and_then(|(class, p)| {
+            let added = self.scores.add(&p, class, label);
+            added.map_err(|error| error.to_string())
+        });
+        if let Err(message) = added {
+            let refusal = || (String::from("line"), message);
+            self.unusable.add(at, Reason::NotADistribution, refusal);
+        }
+    }
+
+    /// Adds everything that `other` holds.
+    ///
+    /// # Errors
+    /// [`MergeError`]; the tally is of no further use then.
+    pub fn merge(&mut self, other: &Tally) -> Result<(), MergeError> {
+        let (a, b) = (&self.shape, &other.shape);
+        for (equal, what) in [
+            (
+                a.classes == b.classes && a.named == b.named,
+                "their classes",
+            ),
+            (a.bins == b.bins, "--bins"),
+            (a.tolerance == b.tolerance, "--tolerance"),
+            (a.method == b.method, "--method"),
+            (a.calibration == b.calibration, "--calibration"),
+        ] {
+            if !equal {
+                return Err(MergeError::Unlike { what });
+            }
+        }
+        for input in &other.inputs {
+            let place = self.inputs.partition_point(|have| have < input);
+            let same = |have: &StoredInput| have.name == input.name && have.sha256 == input.sha256;
+            if input.rows > 0 && self.inputs.iter().any(same) {
+                return Err(MergeError::Twice {
+                    name: input.name.clone(),
+                });
+            }
+            self.inputs.insert(place, input.clone());
+        }
+        self.merge_counts(other)
+    }
+
+    /// [`Tally::merge`] for parts of one input.
+    pub(super) fn merge_counts(&mut self, other: &Tally) -> Result<(), MergeError> {
+        self.unusable.merge(&other.unusable);
+        for (a, b) in [
+            (&mut self.checked, other.checked),
+            (&mut self.invalid, other.invalid),
+        ] {
+            *a = a.checked_add(b).ok_or(MergeError::TooMany)?;
+        }
+        self.worst_sums.merge(&other.worst_sums);
+        self.scores
+            .merge(&other.scores)
+            .map_err(|_| MergeError::TooMany)?;
+        self.evidence
+            .merge(&other.evidence)
+            .ok_or(MergeError::TooMany)
+    }
+}

@@ -1,0 +1,415 @@
+//! `lpf audit`: the guarantees, checked on somebody's own log.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+
+use super::output::Output;
+use super::{Failure, infer};
+use crate::audit::{
+    Audit, CheckSettings, ColumnNames, ScanError, ScanSettings, Tally, Threshold, audit,
+    default_thresholds, read_state, scan, set_threshold, write_state,
+};
+use crate::calibration::MAX_BINS;
+use crate::data::{DEFAULT_TOLERANCE, check_names};
+use crate::report::audit_text;
+
+/// What is audited when nothing is named: answers of the reference implementation.
+const REFERENCE: &str = include_str!("../../tests/fixtures/reference/predictions.jsonl");
+const REFERENCE_NAME: &str = "reference predictions";
+
+const EXAMPLES: &str = "\
+Input, one prediction a line (entity, evidence, samples and uncertainty may be left out):
+  {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1], \"evidence\": [
+    {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
+or CSV with a header: a column `label`, and for each class a column `prob_CLASS` or `p_CLASS`.
+Rows that cannot be used are counted and the first 20 listed; --strict makes them an error.
+
+A check passes if its whole interval is on the good side of its limit, fails if it is wholly on
+the bad side, and is undecided otherwise: then it says how many rows would decide.
+Exit code: 0 no check failed, 1 a check failed, 2 the input cannot be used.
+
+Shards: `lpf audit --partial a.state a.jsonl` for each, then `lpf audit --merge a.state b.state`
+gives, byte for byte, the report of `lpf audit a.jsonl b.jsonl`, whatever the order.
+
+Examples:
+  lpf audit predictions.jsonl --classes low,medium,high
+  lpf audit predictions.csv --threshold ece=0.03 --threshold accuracy=0.9 --format json
+  lpf audit new.jsonl --baseline old.jsonl
+  zcat log.jsonl.gz | lpf audit - --name log.jsonl";
+
+/// Check the guarantees on your own log of predictions.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// Logs: JSON lines, or CSV where the name ends in .csv; - for standard input [default: answers
+    /// of the reference implementation, which are part of this program]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Shape of the output
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+
+    /// Where to write: a file that appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// End with exit code 2 if any row cannot be used
+    #[arg(long)]
+    strict: bool,
+
+    /// How to read the files [default: by their names]
+    #[arg(long, value_enum)]
+    input_format: Option<InputFormat>,
+
+    /// What to call standard input
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Names of the classes, in the order of the probabilities
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    classes: Option<Vec<String>>,
+
+    /// The field of the answer, in JSON
+    #[arg(long, value_name = "FIELD", default_value = "probs")]
+    answer: String,
+
+    /// The column of the true class, in CSV [default: label]
+    #[arg(long, value_name = "COLUMN")]
+    label_column: Option<String>,
+
+    /// The column that names the row, in CSV [default: entity or id]
+    #[arg(long, value_name = "COLUMN")]
+    id_column: Option<String>,
+
+    /// The columns of the probabilities, in CSV; their names are the classes [default: those that
+    /// start with prob_ or p_]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    prob_columns: Option<Vec<String>>,
+
+    /// How the answer is said to follow from the factors
+    #[arg(long, value_enum, default_value = "spn")]
+    method: Way,
+
+    /// Prior of the classes, to tell whether it was counted too often [default: how often each
+    /// class was true]
+    #[arg(long, value_name = "P,Q,R", value_delimiter = ',')]
+    prior: Option<Vec<f64>>,
+
+    /// Number of bins
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    bins: usize,
+
+    /// The limit of a check, or `off`; may be repeated
+    #[arg(long, value_name = "CHECK=VALUE")]
+    threshold: Vec<String>,
+
+    /// An earlier log to compare with
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Write what is needed to merge this shard with others, instead of a report
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "merge", "baseline"])]
+    partial: Option<PathBuf>,
+
+    /// The files (and the baseline) are such shards
+    #[arg(long)]
+    merge: bool,
+
+    /// Seed of the simulations
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Number of threads [default: one for each core]; changes no bit of the output
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+
+    /// How far the probabilities of a row may be from adding up to 1
+    #[arg(long, value_name = "T", default_value_t = DEFAULT_TOLERANCE, allow_hyphen_values = true)]
+    tolerance: f64,
+}
+
+/// Shapes of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For machines, with a version
+    Json,
+}
+
+/// Shapes of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InputFormat {
+    /// One JSON object a line
+    Jsonl,
+    /// Comma-separated values with a header
+    Csv,
+}
+
+/// How an answer may follow from factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// The normalized product of factors raised to their weights
+    Spn,
+    /// The plain mean of the factors
+    Uniform,
+    /// Some other way, which is not checked
+    None,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Spn => "spn",
+            Way::Uniform => "uniform",
+            Way::None => "none",
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// See [`Failure`].
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    // A report that nobody could read to its end is no report.
+    run_in_threads(args).map_err(|failure| match failure {
+        Failure::ClosedPipe => Failure::Write {
+            to: "standard output".to_string(),
+            error: std::io::ErrorKind::BrokenPipe.into(),
+        },
+        other => other,
+    })
+}
+
+fn run_in_threads(args: &Args) -> Result<ExitCode, Failure> {
+    let settings = check_settings(args)?;
+    let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
+    let threads = infer::threads(args.threads)?;
+    let (bytes, code) = threads.install(|| work(args, &settings))?;
+    output.write(&bytes)?;
+    output.finish()?;
+    Ok(code)
+}
+
+/// What to write, and with which code to end.
+fn work(args: &Args, settings: &CheckSettings) -> Result<(Vec<u8>, ExitCode), Failure> {
+    let tally = read_all(args, &args.files)?;
+    if args.strict
+        && let Some(first) = tally.unusable.first.first()
+    {
+        return Err(Failure::Line {
+            path: PathBuf::from(&first.file),
+            line: first.line,
+            what: format!(
+                "{}: {} ({} such rows in all; --strict allows none)",
+                first.field,
+                first.message,
+                tally.unusable.count()
+            ),
+        });
+    }
+    if args.partial.is_some() {
+        let bytes = write_state(&tally).map_err(|error| Failure::Usage(error.to_string()))?;
+        return Ok((bytes, ExitCode::SUCCESS));
+    }
+    if let Some(prior) = &settings.prior
+        && prior.len() != tally.shape.classes.len()
+    {
+        let (p, n) = (prior.len(), tally.shape.classes.len());
+        let what = format!("--prior has {p} numbers, but there are {n} classes");
+        return Err(Failure::Usage(what));
+    }
+    let baseline = match &args.baseline {
+        Some(path) => Some(read_all(args, std::slice::from_ref(path))?),
+        None => None,
+    };
+    if tally.checked == 0 {
+        let what = match tally.unusable.first.first() {
+            Some(first) => format!(
+                "no row can be used; the first: {}:{}: {}: {}",
+                first.file, first.line, first.field, first.message
+            ),
+            None => "there is no row".to_string(),
+        };
+        return Err(Failure::Usage(what));
+    }
+    let audit = audit(&tally, baseline.as_ref(), settings);
+    let text = shown(&audit, args.format)?;
+    let code = if audit.summary.passed { 0 } else { 1 };
+    Ok((text.into_bytes(), ExitCode::from(code)))
+}
+
+fn shown(audit: &Audit, format: Format) -> Result<String, Failure> {
+    Ok(match format {
+        Format::Text => audit_text(audit),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(audit);
+            json.map_err(|error| Failure::Usage(error.to_string()))? + "\n"
+        }
+    })
+}
+
+fn check_settings(args: &Args) -> Result<CheckSettings, Failure> {
+    let usage = |what: String| Err(Failure::Usage(what));
+    if args.bins == 0 || args.bins > MAX_BINS {
+        let bins = args.bins;
+        return usage(format!("--bins: {bins} is not between 1 and {MAX_BINS}"));
+    }
+    // The grid of confidences needs sums that are nearly one.
+    if !(0.0..=0.01).contains(&args.tolerance) {
+        return usage(format!(
+            "--tolerance: {} is not in [0, 0.01]",
+            args.tolerance
+        ));
+    }
+    if let Some(names) = &args.classes
+        && let Err(what) = check_names(names)
+    {
+        return usage(format!("--classes: {what}"));
+    }
+    if let Some(prior) = &args.prior
+        && !prior.iter().all(|p| p.is_finite() && *p > 0.0)
+    {
+        return usage("--prior: every number must be above zero".to_string());
+    }
+    if args.merge && args.files.is_empty() {
+        return usage("--merge needs the files that --partial wrote".to_string());
+    }
+    if args.files.iter().filter(|file| is_stream(file)).count() > 1 {
+        return usage("standard input can be read only once".to_string());
+    }
+    if args.name.is_some() && !args.files.iter().any(|file| is_stream(file)) {
+        return usage("--name is for standard input (-)".to_string());
+    }
+    Ok(CheckSettings {
+        thresholds: thresholds(&args.threshold)?,
+        seed: args.seed,
+        prior: args.prior.clone(),
+    })
+}
+
+fn thresholds(given: &[String]) -> Result<BTreeMap<&'static str, Threshold>, Failure> {
+    let mut limits = default_thresholds();
+    for one in given {
+        let fail = |what: String| Failure::Usage(format!("--threshold {one}: {what}"));
+        let (id, value) = one
+            .split_once('=')
+            .ok_or_else(|| fail("write CHECK=VALUE, such as ece=0.03".to_string()))?;
+        let value = match value {
+            "off" => None,
+            value => Some(
+                value
+                    .parse()
+                    .map_err(|_| fail(format!("{value} is not a number, nor off")))?,
+            ),
+        };
+        set_threshold(&mut limits, id, value).map_err(|error| fail(error.to_string()))?;
+    }
+    Ok(limits)
+}
+
+fn is_stream(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// All files as one tally.
+fn read_all(args: &Args, files: &[PathBuf]) -> Result<Tally, Failure> {
+    let bar = progress(files);
+    let mut whole: Option<Tally> = None;
+    let mut add = |path: &str, tally: Tally| match &mut whole {
+        None => {
+            whole = Some(tally);
+            Ok(())
+        }
+        Some(whole) => whole
+            .merge(&tally)
+            .map_err(|error| Failure::Usage(format!("{path} and the files before it: {error}"))),
+    };
+    if files.is_empty() {
+        let mut settings = scan_settings(args, false);
+        settings.answer = "spn".to_string();
+        settings.classes = Some(["low", "medium", "high"].map(String::from).to_vec());
+        let tally = scan(REFERENCE_NAME, REFERENCE.as_bytes(), &settings, &|_| {});
+        add(
+            REFERENCE_NAME,
+            tally.map_err(|e| failure(Path::new(REFERENCE_NAME), e))?,
+        )?;
+    }
+    for path in files {
+        let name = match &args.name {
+            Some(name) if is_stream(path) => name.clone(),
+            _ => path.to_string_lossy().into_owned(),
+        };
+        let reader = infer::open(path)?;
+        let tally = if args.merge {
+            read_state(reader).map_err(|error| Failure::Usage(format!("{name}: {error}")))?
+        } else {
+            let csv = match args.input_format {
+                Some(format) => format == InputFormat::Csv,
+                None => path
+                    .extension()
+                    .is_some_and(|e| e.eq_ignore_ascii_case("csv")),
+            };
+            let settings = scan_settings(args, csv);
+            scan(&name, reader, &settings, &|bytes| bar.inc(bytes)).map_err(|e| failure(path, e))?
+        };
+        add(&name, tally)?;
+    }
+    bar.finish_and_clear();
+    whole.ok_or_else(|| Failure::Usage("there is no input".to_string()))
+}
+
+fn scan_settings(args: &Args, csv: bool) -> ScanSettings {
+    ScanSettings {
+        csv: csv.then(|| ColumnNames {
+            label: args.label_column.clone(),
+            id: args.id_column.clone(),
+            probabilities: args.prob_columns.clone(),
+        }),
+        answer: args.answer.clone(),
+        classes: args.classes.clone(),
+        bins: args.bins,
+        tolerance: args.tolerance,
+        method: args.method.name().to_string(),
+    }
+}
+
+fn failure(path: &Path, error: ScanError) -> Failure {
+    match error {
+        ScanError::Lines(error) => Failure::lines(path, error),
+        other => Failure::Usage(format!("{}: {other}", path.to_string_lossy())),
+    }
+}
+
+/// A bar over the bytes of all files; a spinner where their number is not known. Silent in pipes.
+fn progress(files: &[PathBuf]) -> ProgressBar {
+    let sizes: Option<u64> = files
+        .iter()
+        .map(|path| {
+            std::fs::metadata(path)
+                .ok()
+                .filter(|m| m.is_file())
+                .map(|m| m.len())
+        })
+        .sum();
+    match sizes {
+        Some(bytes) => {
+            let bar = ProgressBar::new(bytes);
+            bar.set_style(super::train::style(
+                "{bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+            ));
+            bar
+        }
+        None => {
+            let bar = ProgressBar::new_spinner();
+            bar.set_style(super::train::style("{spinner} {bytes} {bytes_per_sec}"));
+            bar
+        }
+    }
+}

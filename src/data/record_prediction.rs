@@ -1,0 +1,360 @@
+//! A line of a log: an answer that was given, the outcome, and perhaps what was behind it.
+//!
+//! ```json
+//! {"entity": "C5", "label": "medium", "probs": [0.1, 0.8, 0.1], "evidence": [{"factor": [0.1, 0.8, 0.1]}]}
+//! ```
+//!
+//! | field | meaning | when absent |
+//! |---|---|---|
+//! | `probs`, or the name that is asked for | the answer, one number a class; `null` is NaN | none |
+//! | `label`, `classes`, `evidence` | as in a [`Record`](super::Record) | none |
+//! | `entity` or `id` | a name, a string, a whole number or `null` | none |
+//! | `factors`, with `weights` | the evidence, without names of items | none |
+//! | `samples` | the distributions whose mean is the answer, a list of rows | none |
+//! | `uncertainty` | an object with `total`, `epistemic` and `aleatoric` variance | none |
+//!
+//! Other fields are ignored; one of these given twice is an error.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use super::record::{Evidence, Label, Place, RecordError};
+use super::record_parse::{Items, LabelSeed, List, Number, Text, once, read_line, value_seed};
+
+/// What a line of a log says, before it is known whether it makes sense.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Prediction<'a> {
+    /// Name of the entity, where it has one.
+    pub entity: Option<Cow<'a, str>>,
+    /// The true class, where it is known.
+    pub label: Option<Label<'a>>,
+    /// Names of the classes, where the line has them.
+    pub classes: Option<Vec<Cow<'a, str>>>,
+    /// The answer: numbers, NaN among them, as they were logged.
+    pub answer: Option<Vec<f64>>,
+    /// The evidence behind it, where it was logged.
+    pub evidence: Option<Vec<Evidence<'a>>>,
+    /// The distributions whose mean is the answer.
+    pub samples: Option<Vec<Vec<f64>>>,
+    /// What was logged about the spread of these distributions.
+    pub uncertainty: Option<LoggedUncertainty>,
+}
+
+/// The three variances of a logged decomposition.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoggedUncertainty {
+    /// Variance of the outcome.
+    pub total: f64,
+    /// The part that more evidence could remove.
+    pub epistemic: f64,
+    /// The part that it could not.
+    pub aleatoric: f64,
+}
+
+impl<'a> Prediction<'a> {
+    /// Reads one line, the answer from the field `answer`. Errors in it are placed in `probs`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, and the field that the reader was in.
+    pub fn parse(line: &'a [u8], answer: &str) -> Result<Self, RecordError> {
+        let place = Cell::new(Place::LINE);
+        let seed = PredictionSeed {
+            place: &place,
+            answer,
+        };
+        read_line(line, &place, seed)
+    }
+}
+
+/// The object that a line is.
+#[derive(Clone, Copy)]
+struct PredictionSeed<'p> {
+    place: &'p Cell<Place>,
+    answer: &'p str,
+}
+
+impl<'de> DeserializeSeed<'de> for PredictionSeed<'_> {
+    type Value = Prediction<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for PredictionSeed<'_> {
+    type Value = Prediction<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object with a prediction and its label")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut out = Prediction::default();
+        let (mut entity, mut label, mut factors, mut weights) = (None, None, None, None);
+        let place = self.place;
+        let numbers = List {
+            place,
+            element: Number,
+            expected: 0,
+        };
+        let rows = List {
+            place,
+            element: numbers,
+            expected: 0,
+        };
+        while let Some(key) = map.next_key_seed(Field {
+            answer: self.answer,
+        })? {
+            let Some(name) = key else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            place.set(Place::field(name));
+            match name {
+                "entity" => once(&mut entity, map.next_value_seed(Name)?)?,
+                "label" => once(&mut label, map.next_value_seed(LabelSeed)?)?,
+                "classes" => {
+                    let element = Text;
+                    let list = List {
+                        place,
+                        element,
+                        expected: 0,
+                    };
+                    once(&mut out.classes, map.next_value_seed(list)?)?;
+                }
+                "evidence" => once(&mut out.evidence, map.next_value_seed(Items { place })?)?,
+                "factors" => once(&mut factors, map.next_value_seed(rows)?)?,
+                "weights" => once(&mut weights, map.next_value_seed(numbers)?)?,
+                "samples" => once(&mut out.samples, map.next_value_seed(rows)?)?,
+                "uncertainty" => {
+                    once(&mut out.uncertainty, map.next_value_seed(Parts { place })?)?;
+                }
+                _ => {
+                    let list = List {
+                        place,
+                        element: AnyNumber,
+                        expected: 4,
+                    };
+                    once(&mut out.answer, map.next_value_seed(list)?)?;
+                }
+            }
+            place.set(Place::LINE);
+        }
+        out.entity = entity.flatten();
+        out.label = label.flatten();
+        if let Some(factors) = factors {
+            place.set(Place::field("factors"));
+            let items = weighted(factors, weights).map_err(A::Error::custom)?;
+            once(&mut out.evidence, items)?;
+            place.set(Place::LINE);
+        }
+        Ok(out)
+    }
+}
+
+/// Items from their factors and weights.
+fn weighted<'a>(
+    factors: Vec<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+) -> Result<Vec<Evidence<'a>>, String> {
+    if let Some(weights) = &weights
+        && weights.len() != factors.len()
+    {
+        let (k, w) = (factors.len(), weights.len());
+        return Err(format!("{k} factors, but {w} weights"));
+    }
+    let weight = |i: usize| weights.as_ref().and_then(|w| w.get(i).copied());
+    let item = |(i, factor)| Evidence {
+        weight: weight(i),
+        factor: Some(factor),
+        ..Evidence::default()
+    };
+    Ok(factors.into_iter().enumerate().map(item).collect())
+}
+
+/// One of the known names, or none of them.
+#[derive(Clone, Copy)]
+struct Field<'p> {
+    answer: &'p str,
+}
+
+impl<'de> DeserializeSeed<'de> for Field<'_> {
+    type Value = Option<&'static str>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Field<'_> {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(match name {
+            name if name == self.answer => Some("probs"),
+            "entity" | "id" => Some("entity"),
+            "label" => Some("label"),
+            "classes" => Some("classes"),
+            "evidence" => Some("evidence"),
+            "factors" => Some("factors"),
+            "weights" => Some("weights"),
+            "samples" => Some("samples"),
+            "uncertainty" => Some("uncertainty"),
+            _ => None,
+        })
+    }
+}
+
+value_seed!(
+    /// A name: a string, a whole number, or `null`.
+    Name -> Option<Cow<'de, str>>, deserialize_any, "a name", {
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Borrowed(text)))
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Owned(text.to_string())))
+        }
+        fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Owned(number.to_string())))
+        }
+        fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Owned(number.to_string())))
+        }
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+    }
+);
+
+value_seed!(
+    /// A number, or `null`, which is how many programs write NaN.
+    AnyNumber -> f64, deserialize_any, "a number", {
+        fn visit_f64<E: Error>(self, number: f64) -> Result<f64, E> {
+            Ok(number)
+        }
+        fn visit_u64<E: Error>(self, number: u64) -> Result<f64, E> {
+            Ok(number as f64)
+        }
+        fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
+            Ok(number as f64)
+        }
+        fn visit_unit<E: Error>(self) -> Result<f64, E> {
+            Ok(f64::NAN)
+        }
+    }
+);
+
+/// The object of a logged decomposition.
+#[derive(Clone, Copy)]
+struct Parts<'p> {
+    place: &'p Cell<Place>,
+}
+
+impl<'de> DeserializeSeed<'de> for Parts<'_> {
+    type Value = LoggedUncertainty;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        d.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Parts<'_> {
+    type Value = LoggedUncertainty;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object with total, epistemic and aleatoric")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut total, mut epistemic, mut aleatoric) = (None, None, None);
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let slot = match &*key {
+                "total" => &mut total,
+                "epistemic" => &mut epistemic,
+                "aleatoric" => &mut aleatoric,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            once(slot, map.next_value_seed(Number)?)?;
+        }
+        self.place.set(Place::field("uncertainty"));
+        let need = |part: Option<f64>, name| {
+            part.ok_or_else(|| A::Error::custom(format_args!("{name} is missing")))
+        };
+        Ok(LoggedUncertainty {
+            total: need(total, "total")?,
+            epistemic: need(epistemic, "epistemic")?,
+            aleatoric: need(aleatoric, "aleatoric")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINE: &str = r#"{"id":7,"x":[{}],"label":"b","classes":["a","b"],"spn":[0.25,null],"factors":[[1,0],[0.5,0.5]],"weights":[1,2],"samples":[[0.5,0.5]],"uncertainty":{"total":0.5,"epistemic":0,"aleatoric":0.5,"samples":1}}"#;
+
+    #[test]
+    fn a_line_is_read_as_it_is_written() {
+        let got = Prediction::parse(LINE.as_bytes(), "spn").unwrap();
+        assert_eq!(got.entity.as_deref(), Some("7"));
+        assert_eq!(got.label, Some(Label::Name("b".into())));
+        let answer = got.answer.unwrap();
+        assert!(answer[0] == 0.25 && answer[1].is_nan());
+        let evidence = got.evidence.unwrap();
+        assert_eq!(evidence[1].factor, Some(vec![0.5, 0.5]));
+        assert_eq!(evidence[1].weight, Some(2.0));
+        assert_eq!(got.samples, Some(vec![vec![0.5, 0.5]]));
+        let logged = got.uncertainty.unwrap();
+        assert_eq!((logged.total, logged.aleatoric), (0.5, 0.5));
+        // Under another name the answer is one of the fields that are ignored.
+        let other = Prediction::parse(LINE.as_bytes(), "probs").unwrap();
+        assert_eq!(other.answer, None);
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        let cases = [
+            (r#"{"probs":[1,"a"]}"#, "probs[1]: "),
+            (r#"{"probs":[1],"probs":[1]}"#, "probs: given twice"),
+            (r#"{"factors":[[1]],"weights":[1,2]}"#, "factors: 1 factors"),
+            (r#"{"factors":[[1]],"evidence":[]}"#, "factors: given twice"),
+            (
+                r#"{"uncertainty":{"total":1}}"#,
+                "uncertainty: epistemic is missing",
+            ),
+            (r#"{"entity":[]}"#, "entity: "),
+            (r#"{"probs":[NaN]}"#, "probs[0]: not JSON: NaN and"),
+        ];
+        for (line, want) in cases {
+            let error = Prediction::parse(line.as_bytes(), "probs").unwrap_err();
+            assert!(error.to_string().starts_with(want), "{line}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_change_of_a_line_gives_a_prediction_or_an_error(
+            changes in prop::collection::vec((0..LINE.len(), any::<u8>()), 1..4),
+            cut in 0..LINE.len() + 200,
+        ) {
+            let mut line = LINE.as_bytes().to_vec();
+            for (at, byte) in changes {
+                line[at] = byte;
+            }
+            line.truncate(cut);
+            if let Err(error) = Prediction::parse(&line, "spn") {
+                prop_assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+}
