@@ -337,12 +337,12 @@ mod tests {
         };
         assert_eq!(decide(0.95, 0.9, 0.97, 9, least), Verdict::Pass);
         assert_eq!(decide(0.8, 0.7, 0.89, 9, least), Verdict::Fail);
-        // Four times the rows halve the interval: 0.06 above 0.04 has to become 0.01.
-        let needed = decide(0.04, 0.0, 0.06, 100, at_most(0.05));
+        // Four times the rows halve the interval: the half above 0.25 has to become a quarter.
+        let needed = decide(0.25, 0.0, 0.75, 100, at_most(0.5));
         assert_eq!(
             needed,
             Verdict::Undecided {
-                needed_n: Some(401)
+                needed_n: Some(400)
             }
         );
     }

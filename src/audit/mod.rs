@@ -2,7 +2,19 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `row`, `columns` | from a line of JSON or CSV to a prediction, or to the reason why not |
+//! | `scan` | [`scan()`]: a file of any length, in constant memory, on all threads |
+//! | `tally`, `evidence_tally` | [`Tally`]: counts and exact sums, which add up over shards |
+//! | `grid`, `histogram`, `kept`, `sample` | what a tally is made of: confidences on a fine grid, quantiles, the worst rows, a bounded sample |
+//! | `state` | a tally in a file |
+//! | `rounding` | how far an answer may be from its aggregate for rounding alone |
+//! | `intervals`, `null`, `smooth` | intervals, verdicts and power; the ECE of a calibrated model; the smooth error's interval |
+//! | `checks` | [`audit()`]: from a tally to checks with verdicts |
 //! | `outcome` | [`Audit`]: what an audit gives, as pure data |
+//!
+//! A row is forgotten as soon as it has been counted. Everything kept is an integer, an exact sum or
+//! a choice that depends on the rows alone, so that any threads, any shards and any order give the
+//! same report, byte for byte.
 
 mod checks;
 mod columns;

@@ -22,7 +22,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::record::{Evidence, Label, Place, RecordError};
-use super::record_parse::{Items, LabelSeed, List, Number, Text, once, read_line, value_seed};
+use super::record_parse::{
+    Items, LabelSeed, List, Number, OptionalText, Text, once, read_line, value_seed,
+};
 
 /// What a line of a log says, before it is known whether it makes sense.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -212,13 +214,13 @@ impl Visitor<'_> for Field<'_> {
 }
 
 value_seed!(
-    /// A name: a string, a whole number, or `null`.
+    /// A name: a whole number, or what [`OptionalText`] takes.
     Name -> Option<Cow<'de, str>>, deserialize_any, "a name", {
         fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-            Ok(Some(Cow::Borrowed(text)))
+            OptionalText.visit_borrowed_str(text)
         }
         fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-            Ok(Some(Cow::Owned(text.to_string())))
+            OptionalText.visit_str(text)
         }
         fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
             Ok(Some(Cow::Owned(number.to_string())))
@@ -234,17 +236,11 @@ value_seed!(
 
 value_seed!(
     /// A number, or `null`, which is how many programs write NaN.
-    AnyNumber -> f64, deserialize_any, "a number", {
-        fn visit_f64<E: Error>(self, number: f64) -> Result<f64, E> {
-            Ok(number)
+    AnyNumber -> f64, deserialize_option, "a number", {
+        fn visit_some<D: Deserializer<'de>>(self, d: D) -> Result<f64, D::Error> {
+            Number.deserialize(d)
         }
-        fn visit_u64<E: Error>(self, number: u64) -> Result<f64, E> {
-            Ok(number as f64)
-        }
-        fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
-            Ok(number as f64)
-        }
-        fn visit_unit<E: Error>(self) -> Result<f64, E> {
+        fn visit_none<E: Error>(self) -> Result<f64, E> {
             Ok(f64::NAN)
         }
     }

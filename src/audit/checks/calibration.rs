@@ -6,10 +6,10 @@ use crate::audit::intervals::{
     power, rate_range,
 };
 use crate::audit::null::{REPLICATES, null};
-use crate::audit::outcome::{Check, Curves, ReliabilityPoint, Verdict};
-use crate::audit::smooth::Smooth;
+use crate::audit::outcome::{Check, Curves, ReliabilityPoint};
+use crate::audit::smooth::{smooth_cells, smooth_range};
 use crate::audit::tally::{Scores, Tally};
-use crate::calibration::Reliability;
+use crate::calibration::{Reliability, smooth_ece};
 use crate::math::ExactSum;
 
 /// The violation whose chance of being noticed is announced: five points.
@@ -169,9 +169,12 @@ fn debiased(gate: &Gate<'_>, scores: &Scores) -> Check {
 
 fn smooth(gate: &Gate<'_>, scores: &Scores) -> Check {
     let id = "smooth_ece";
-    let smooth = Smooth::of(&scores.grid);
-    let value = smooth.error();
-    let range = smooth.range(gate.delta(id));
+    let cells = smooth_cells(&scores.grid);
+    let value = match smooth_ece(&cells) {
+        Ok(smooth) => smooth.value,
+        Err(error) => return gate.not_run(id, error.to_string()),
+    };
+    let range = smooth_range(&cells, gate.delta(id));
     let sentence = format!(
         "Without bins, smoothed by a kernel of its own width, the calibration error is {:.1} points.",
         100.0 * value
@@ -195,13 +198,7 @@ fn chance(gate: &Gate<'_>, scores: &Scores, bins: usize) -> Check {
         100.0 * null.observed,
         null.p_value
     );
-    let verdict = match gate.threshold(id) {
-        None => Verdict::Information,
-        // The limit is shared out like the error of the intervals.
-        Some(limit) if null.p_value * gate.shares as f64 <= limit.value => Verdict::Fail,
-        Some(_) => Verdict::Pass,
-    };
-    gate.check(id, Some(null.p_value), None, n, verdict, sentence)
+    gate.probability(id, null.p_value, n, sentence)
 }
 
 fn gap(gate: &Gate<'_>, scores: &Scores, confidences: Confidences) -> Check {
@@ -228,3 +225,7 @@ fn gap(gate: &Gate<'_>, scores: &Scores, confidences: Confidences) -> Check {
     gate.estimate(id, value, Some((low, high)), CLOPPER_PEARSON, n, sentence)
         .with_power(power)
 }
+
+#[cfg(test)]
+#[path = "calibration_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! Does the answer follow from its evidence, and how much hangs on single items?
 
 use super::Gate;
+use crate::assumptions::{IndependenceTest, Items, independence};
 use crate::audit::histogram::{Histogram, LARGEST};
 use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, ORDER, moments, normal_range, rate_range};
 use crate::audit::outcome::{Check, Curves, InfluencePoint};
@@ -14,7 +15,7 @@ const NO_EVIDENCE: &str = "no row has factors";
 pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
     checks.push(consistency(gate, tally));
     checks.push(prior_counting(gate, tally));
-    checks.push(gate.not_run("dependence", "the checker is not there yet"));
+    checks.push(dependence(gate, tally));
     influence(gate, tally, checks, curves);
     checks.push(decomposition(gate, tally));
     checks.push(effective_items(gate, tally));
@@ -98,6 +99,32 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
         }
     );
     gate.estimate(id, value, range, NORMAL, n, sentence)
+}
+
+/// A1 on the sample: do items of one entity agree more than their class explains?
+fn dependence(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let id = "dependence";
+    let (mut factors, mut offsets, mut labels) = (Vec::new(), vec![0], Vec::new());
+    for row in tally.evidence.sample.rows() {
+        factors.extend(row.factors.iter().cloned());
+        offsets.push(factors.len());
+        labels.push(row.label);
+    }
+    if factors.is_empty() {
+        return gate.not_run(id, NO_EVIDENCE);
+    }
+    let test = IndependenceTest {
+        seed: gate.settings.seed,
+        ..IndependenceTest::default()
+    };
+    let tested = Items::new(&factors, &offsets)
+        .and_then(|items| independence(&items, &labels, &test))
+        .map_err(|error| error.to_string());
+    match tested.map(|found| (found.smallest_p(), found.sentence())) {
+        Ok((Some(p), sentence)) => gate.probability(id, p, labels.len() as u64, sentence),
+        Ok((None, sentence)) => gate.not_run(id, sentence.trim_end_matches('.')),
+        Err(error) => gate.not_run(id, error),
+    }
 }
 
 fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {

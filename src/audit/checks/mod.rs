@@ -99,6 +99,17 @@ impl<'a> Gate<'a> {
         self.check(id, Some(value), interval, n, verdict, sentence)
     }
 
+    /// A check whose value is the probability of what was seen, if all were well. A limit on it is
+    /// shared out like the error of the intervals.
+    fn probability(&self, id: &'static str, p: f64, n: u64, sentence: String) -> Check {
+        let verdict = match self.threshold(id) {
+            None => Verdict::Information,
+            Some(limit) if p * self.shares as f64 <= limit.value => Verdict::Fail,
+            Some(_) => Verdict::Pass,
+        };
+        self.check(id, Some(p), None, n, verdict, sentence)
+    }
+
     /// A check in which every row was looked at and nothing is estimated.
     fn census(
         &self,

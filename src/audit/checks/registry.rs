@@ -138,8 +138,8 @@ pub const CHECKS: [Kind; 29] = [
     ),
     new(
         "dependence",
-        "Dependence between items of one entity",
-        Side::AtMost,
+        "Chance of this likeness of items, if independent (A1)",
+        Side::AtLeast,
     ),
     new(
         "influence",

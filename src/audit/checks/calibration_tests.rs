@@ -1,0 +1,182 @@
+//! The gate on simulated models: it seldom fails a calibrated one, and fails an over-confident one
+//! as often as it says.
+
+use super::*;
+use crate::audit::checks::{CheckSettings, set_threshold};
+use crate::audit::tally::Shape;
+use crate::bounds::{binomial_cdf, binomial_upper_tail};
+use crate::latent::random::Stream;
+
+/// A right gate is rejected with at most this probability, if the seed were drawn anew.
+const FALSE_ALARM: f64 = 1e-9;
+
+/// A log of `rows` predictions over two classes, over-confident by `excess`.
+fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
+    let shape = Shape {
+        classes: vec!["a".into(), "b".into()],
+        named: true,
+        bins: 15,
+        tolerance: 1e-6,
+        method: "none".into(),
+    };
+    let mut tally = Tally::new(shape).unwrap();
+    let mut stream = Stream::new(seed, 0, log, 0);
+    for _ in 0..rows {
+        let c = 0.58 + 0.4 * stream.uniform();
+        let right = stream.uniform() < c - excess;
+        let p = [c, 1.0 - c];
+        tally.scores.add(&p, usize::from(!right)).unwrap();
+    }
+    tally
+}
+
+fn settings(limits: &[(&str, f64)]) -> CheckSettings {
+    let mut settings = CheckSettings::default();
+    settings.thresholds.clear();
+    for (id, value) in limits {
+        set_threshold(&mut settings.thresholds, id, Some(*value)).unwrap();
+    }
+    settings
+}
+
+/// How many of `logs` logs fail a gated check, and the mean power announced by the gap's check.
+fn failures(seed: u64, logs: u64, rows: u64, excess: f64, limits: &[(&str, f64)]) -> (u64, f64) {
+    let settings = settings(limits);
+    let gate = Gate::new(&settings, false);
+    let (mut failed, mut announced) = (0, 0.0);
+    for i in 0..logs {
+        let tally = log(seed, i, rows, excess);
+        let confidences = confidences(&tally.scores);
+        let gap = gap(&gate, &tally.scores, confidences);
+        announced += gap.power.map_or(0.0, |p| p.probability) / logs as f64;
+        let mut verdicts = vec![gap.verdict];
+        if gate.threshold("ece").is_some() {
+            verdicts.push(ece(&gate, &tally.scores, confidences).verdict);
+        }
+        if gate.threshold("calibration_p").is_some() {
+            verdicts.push(chance(&gate, &tally.scores, 15).verdict);
+        }
+        failed += u64::from(verdicts.contains(&crate::audit::Verdict::Fail));
+    }
+    (failed, announced)
+}
+
+/// Limits of zero are the hardest: a calibrated model keeps them, but only just.
+#[test]
+fn calibrated_models_fail_the_gate_at_most_one_time_in_twenty() {
+    let hardest = [("ece", 0.0), ("gap", 0.0), ("calibration_p", 0.05)];
+    let (failed, _) = failures(11, 100, 100, 0.0, &hardest);
+    let tail = binomial_upper_tail(failed, 100, 0.05).unwrap().high();
+    assert!(tail > FALSE_ALARM, "{failed} of 100");
+    // Negative control: a model that is over-confident by ten points is not let through.
+    let (failed, _) = failures(12, 100, 800, 0.1, &hardest[..2]);
+    let tail = binomial_upper_tail(failed, 100, 0.05).unwrap().high();
+    assert!(tail < FALSE_ALARM, "{failed} of 100");
+}
+
+#[test]
+fn models_over_confident_by_five_points_fail_with_the_announced_power() {
+    const LOGS: u64 = 300;
+    let limits = [("gap", 0.02)];
+    let agrees = |failed: u64, power: f64| {
+        let low = binomial_cdf(failed, LOGS, power).unwrap().high();
+        let high = binomial_upper_tail(failed, LOGS, power).unwrap().high();
+        low.min(high) > FALSE_ALARM / 2.0
+    };
+    let (failed, announced) = failures(13, LOGS, 1200, 0.05, &limits);
+    assert!((0.3..0.9).contains(&announced), "{announced}");
+    assert!(
+        agrees(failed, announced),
+        "{failed} of {LOGS}, announced {announced}"
+    );
+    // Negative control: the power against a limit of zero is another one, and is told apart.
+    let tally = log(13, 0, 1200, 0.05);
+    let easier = power(confidences(&tally.scores), 0.0, EFFECT, 0.05).unwrap();
+    assert!(!agrees(failed, easier.probability));
+}
+
+/// The rows that an undecided check asks for do decide it.
+#[test]
+fn the_announced_number_of_rows_decides() {
+    let settings = settings(&[("gap", 0.02)]);
+    let gate = Gate::new(&settings, false);
+    let verdict = |rows: u64| {
+        let tally = log(14, 0, rows, 0.05);
+        gap(&gate, &tally.scores, confidences(&tally.scores)).verdict
+    };
+    let crate::audit::Verdict::Undecided { needed_n: Some(n) } = verdict(300) else {
+        panic!("{:?}", verdict(300));
+    };
+    assert!((300..100_000).contains(&n), "{n}");
+    // The estimate itself varies: four times as many leave no doubt.
+    assert_eq!(verdict(4 * n), crate::audit::Verdict::Fail);
+}
+
+/// Every formula once more, word for word, over the predictions themselves.
+#[test]
+fn values_are_those_of_the_formulas() {
+    let mut stream = Stream::new(15, 0, 0, 0);
+    let mut tally = log(15, 0, 0, 0.0);
+    let mut rows = Vec::new();
+    for i in 0..500u32 {
+        // Tenths lie exactly on bin edges.
+        let c = if i % 5 == 0 {
+            0.5 + f64::from(i % 6) / 10.0
+        } else {
+            0.5 + 0.5 * stream.uniform()
+        };
+        let label = usize::from(stream.uniform() > c - 0.1);
+        tally.scores.add(&[c, 1.0 - c], label).unwrap();
+        rows.push((c, label == 0));
+    }
+    let settings = settings(&[]);
+    let gate = Gate::new(&settings, false);
+    let scores = &tally.scores;
+    let n = rows.len() as f64;
+    // Bins are closed on the right: (i/15, (i + 1)/15].
+    let bin = |c: f64| (0..15).rfind(|&i| f64::from(i) / 15.0 < c).unwrap();
+    let gap_sum = |members: &[(f64, bool)]| {
+        let sum = members.iter().map(|&(c, y)| c - f64::from(u8::from(y)));
+        sum.sum::<f64>().abs()
+    };
+    let binned: f64 = (0..15)
+        .map(|b| {
+            let members: Vec<(f64, bool)> =
+                rows.iter().copied().filter(|(c, _)| bin(*c) == b).collect();
+            gap_sum(&members)
+        })
+        .sum();
+    let ece = ece(&gate, scores, confidences(scores));
+    // Each of 500 terms is rounded once: 500 · 2⁻⁵³ in all.
+    assert!((ece.value.unwrap() - binned / n).abs() < 1e-13);
+    let gap = gap(&gate, scores, confidences(scores));
+    let mean: f64 = rows
+        .iter()
+        .map(|&(c, y)| c - f64::from(u8::from(y)))
+        .sum::<f64>()
+        / n;
+    assert!((gap.value.unwrap() - mean).abs() < 1e-13);
+
+    // Equal mass: a bin ends with the confidence at which its share is reached.
+    let mut sorted = rows.clone();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut start, mut bins, mut total) = (0, 0, 0.0);
+    for end in 1..=sorted.len() {
+        // Equal confidences, and those that share a cell of the grid, stay together.
+        let cell = |c: f64| (c * 65536.0).ceil();
+        if end < sorted.len() && cell(sorted[end].0) == cell(sorted[end - 1].0) {
+            continue;
+        }
+        if end * 15 >= sorted.len() * (bins + 1) || end == sorted.len() {
+            total += gap_sum(&sorted[start..end]);
+            start = end;
+            bins += 1;
+        }
+    }
+    let adaptive = adaptive(&gate, scores, 15);
+    assert!((adaptive.value.unwrap() - total / n).abs() < 1e-13);
+    for check in [&ece, &gap, &adaptive] {
+        let (value, range) = (check.value.unwrap(), check.interval.unwrap());
+        assert!(range.low <= value && value <= range.high, "{check:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Shards, threads and formats of input: the same bytes.
+
+use serde_json::Value;
+
+use crate::{Place, REFERENCE, check};
+
+/// Predictions with and without evidence, and rows that cannot be used.
+fn log(seed: u32, rows: u32) -> String {
+    let mut state = seed;
+    let mut next = move || {
+        // A linear congruential generator is random enough here.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24)
+    };
+    (0..rows)
+        .map(|i| {
+            let (a, b) = (next(), next() + 0.01);
+            let p = [a / (a + b), b / (a + b)];
+            let label = u8::from(next() > p[0]);
+            match i % 50 {
+                7 => "{\"probs\":[0.9,0.9],\"label\":0}\n".to_string(),
+                13 => "not json\n\n".to_string(),
+                21 => format!("{{\"probs\":{p:?}}}\n"),
+                0..10 => format!(
+                    "{{\"id\":{i},\"label\":{label},\"factors\":[{p:?},[0.5,0.5],[0.25,0.75]]}}\n"
+                ),
+                _ => format!("{{\"id\":{i},\"label\":{label},\"probs\":{p:?}}}\n"),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn merged_shards_give_the_bytes_of_one_run_in_every_order_and_for_any_threads() {
+    let place = Place::new();
+    let names = ["a", "b", "c"];
+    for (name, rows) in names.into_iter().zip([700, 1, 300]) {
+        place.write(&format!("{name}.jsonl"), log(rows, rows));
+        let state = format!("{name}.state");
+        let output = place.run(&["--partial", &state, &format!("{name}.jsonl")]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(output.stdout.is_empty());
+    }
+    for format in ["json", "text"] {
+        let format = ["--format", format];
+        let files = ["a.jsonl", "b.jsonl", "c.jsonl"];
+        let whole = place.run(&[&files[..], &format, &["--threads", "1"]].concat());
+        assert!(!whole.stdout.is_empty());
+        let other = ["c.jsonl", "a.jsonl", "b.jsonl"];
+        let again = place.run(&[&other[..], &format, &["--threads", "3"]].concat());
+        assert_eq!(again.stdout, whole.stdout);
+        for order in [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
+            let states = order.map(|name| format!("{name}.state"));
+            let states: Vec<&str> = states.iter().map(String::as_str).collect();
+            let merged = place.run(&[&["--merge"], &states[..], &format].concat());
+            assert_eq!(merged.stdout, whole.stdout, "{order:?}");
+            assert_eq!(merged.status.code(), whole.status.code());
+        }
+        // Negative control: without one shard the report is another one.
+        let fewer = place.run(&[&["--merge", "a.state", "c.state"], &format[..]].concat());
+        assert_ne!(fewer.stdout, whole.stdout);
+    }
+    place.refuses(
+        &["--merge", "a.state", "b.state", "a.state"],
+        "no row may count twice",
+    );
+    place.refuses(&["a.jsonl", "a.jsonl"], "no row may count twice");
+    place.run(&["--partial", "d.state", "--bins", "10", "c.jsonl"]);
+    place.refuses(&["--merge", "a.state", "d.state"], "--bins");
+    place.write("three.jsonl", "{\"probs\":[0.5,0.25,0.25],\"label\":0}\n");
+    place.refuses(&["a.jsonl", "three.jsonl"], "their classes");
+}
+
+/// The text with another value of the first field of this name. (A tree of JSON values would
+/// round the long integers of a state.)
+fn with(state: &str, key: &str, new: &str) -> String {
+    let start = state.find(&format!("\"{key}\":")).unwrap() + key.len() + 3;
+    let rest = &state[start..];
+    let end = match rest.starts_with('[') {
+        true => rest.find(']').unwrap() + 1,
+        false => rest.find([',', '}']).unwrap(),
+    };
+    format!("{}{new}{}", &state[..start], &rest[end..])
+}
+
+#[test]
+fn damaged_states_are_refused() {
+    let place = Place::new();
+    place.write("a.jsonl", REFERENCE);
+    let classes = ["--classes", "low,medium,high", "--answer", "spn"];
+    let output = place.run(&[&["--partial", "a.state", "a.jsonl"][..], &classes].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let state = std::fs::read_to_string(place.path("a.state")).unwrap();
+    for cut in [0, 1, 100, state.len() / 2, state.len() - 3] {
+        place.write("cut.state", &state[..cut]);
+        place.refuses(&["--merge", "cut.state"], "not a state");
+    }
+    let changes = [
+        ("version", "2", "version 2"),
+        ("format", "\"x\"", "another kind"),
+        ("checked", "61", "the checked rows"),
+        (
+            "checked",
+            "18446744073709551615",
+            "more rows than can be counted",
+        ),
+        (
+            "impossible",
+            "18446744073709551615",
+            "more rows than can be counted",
+        ),
+        ("labels", "[60]", "the number of classes"),
+        ("predicted", "[60,60,60]", "the predicted classes"),
+        ("within_single", "61", "the compared rows"),
+        ("rows", "59", "the number of rows"),
+        ("tolerance", "2", "the tolerance"),
+    ];
+    for (key, new, what) in changes {
+        place.write("bad.state", with(&state, key, new));
+        place.refuses(&["--merge", "bad.state"], what);
+    }
+    place.refuses(&["--merge", "a.jsonl"], "not a state");
+    place.refuses(&["--merge"], "--merge needs");
+}
+
+#[test]
+fn csv_and_json_say_the_same() {
+    let place = Place::new();
+    let (mut csv, mut json) = (String::from("id,label,p_x,p_y,more\n"), String::new());
+    for i in 0..400u32 {
+        let p = f64::from(i % 101) / 100.0;
+        let label = if i * 7 % 100 < i % 101 { "x" } else { "y" };
+        csv += &format!("\"e,{i}\",{label},{p},{},\"\"\"\"\r\n", 1.0 - p);
+        json += &format!(
+            "{{\"entity\":\"e,{i}\",\"label\":\"{label}\",\"probs\":[{p},{}]}}\n",
+            1.0 - p
+        );
+    }
+    place.write("p.csv", &csv);
+    place.write("p.jsonl", &json);
+    let (from_csv, _) = place.json(&["p.csv"]);
+    let (from_json, _) = place.json(&["p.jsonl", "--classes", "x,y"]);
+    assert_eq!(from_csv["inputs"][0]["usable"], 400);
+    assert_eq!(from_csv["settings"], from_json["settings"]);
+    let values = |audit: &Value| -> Vec<(Value, Value)> {
+        let checks = audit["checks"].as_array().unwrap().iter();
+        checks
+            .map(|c| (c["value"].clone(), c["interval"].clone()))
+            .collect()
+    };
+    assert_eq!(values(&from_csv), values(&from_json));
+    assert_eq!(from_csv["curves"], from_json["curves"]);
+    let renamed = csv.replacen("label,p_x,p_y", "truth,x,y", 1);
+    place.write("named.txt", renamed);
+    let args = [
+        "named.txt",
+        "--input-format",
+        "csv",
+        "--label-column",
+        "truth",
+    ];
+    let (named, _) = place.json(&[&args[..], &["--prob-columns", "x,y"]].concat());
+    assert_eq!(named["checks"], from_csv["checks"]);
+    place.refuses(&args, "--prob-columns");
+    place.refuses(
+        &["named.txt", "--input-format", "csv"],
+        "there is no column label",
+    );
+    assert_eq!(check(&from_csv, "accuracy")["n"], 400);
+}
