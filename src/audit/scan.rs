@@ -224,10 +224,14 @@ impl<'a> Work<'a> {
             match found.next() {
                 Some(classes) => self.open(classes)?,
                 None => {
-                    let none = Classes::numbered(0);
+                    let reading = Reading {
+                        layout,
+                        classes: &Classes::numbered(0),
+                        calibration: None,
+                    };
                     for (line, text) in lines {
                         let file = self.name;
-                        self.before.add(Source { file, line }, text, layout, &none);
+                        self.before.add(Source { file, line }, text, reading);
                     }
                     return Ok(());
                 }

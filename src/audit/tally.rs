@@ -283,8 +283,9 @@ impl Tally {
             Layout::Csv(_) => "probabilities",
         };
         let tolerance = self.shape.tolerance;
-        let row = row::parse(line, reading.layout)
-            .and_then(|prediction| row::check(prediction, reading.classes, tolerance, answer_field));
+        let row = row::parse(line, reading.layout).and_then(|prediction| {
+            row::check(prediction, reading.classes, tolerance, answer_field)
+        });
         match row {
             Ok(row) => {
                 self.checked += 1;

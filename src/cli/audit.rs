@@ -14,12 +14,16 @@ use crate::audit::{
     default_thresholds, read_state, scan, set_threshold, write_state,
 };
 use crate::calibration::MAX_BINS;
-use crate::data::{DEFAULT_TOLERANCE, check_names};
-use crate::report::audit_text;
+use crate::data::{CalibrationFile, DEFAULT_TOLERANCE, Gate, check_names};
+use crate::report::{
+    audit_html, audit_junit, audit_markdown, audit_sarif, audit_text, harmless_json,
+};
 
 /// What is audited when nothing is named: answers of the reference implementation.
 const REFERENCE: &str = include_str!("../../tests/fixtures/reference/predictions.jsonl");
 const REFERENCE_NAME: &str = "reference predictions";
+/// As most reports of calibration errors have.
+const DEFAULT_BINS: usize = 15;
 
 const EXAMPLES: &str = "\
 Input, one prediction a line (entity, evidence, samples and uncertainty may be left out):
@@ -100,9 +104,18 @@ pub struct Args {
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',')]
     prior: Option<Vec<f64>>,
 
-    /// Number of bins
-    #[arg(long, value_name = "N", default_value_t = 15)]
-    bins: usize,
+    /// Number of bins [default: 15]
+    #[arg(long, value_name = "N")]
+    bins: Option<usize>,
+
+    /// A calibration map (see `lpf calibrate`) through which answers are passed before they are
+    /// scored; the rows must be others than those it was fitted on
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    calibration: Option<PathBuf>,
+
+    /// Limits, bins and classes in a file; what the command line says comes first
+    #[arg(long, value_name = "lpf.toml")]
+    config: Option<PathBuf>,
 
     /// The limit of a check, or `off`; may be repeated
     #[arg(long, value_name = "CHECK=VALUE")]
@@ -138,8 +151,16 @@ pub struct Args {
 enum Format {
     /// For people
     Text,
-    /// For machines, with a version
+    /// For machines, with a version (docs/audit.schema.json)
     Json,
+    /// For the summary of a pipeline
+    Markdown,
+    /// Checks as tests
+    Junit,
+    /// Failed checks and rows, for code scanning
+    Sarif,
+    /// A page with plots
+    Html,
 }
 
 /// Shapes of input.
@@ -188,19 +209,19 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn run_in_threads(args: &Args) -> Result<ExitCode, Failure> {
-    let settings = check_settings(args)?;
+    let plan = Plan::new(args)?;
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
     let threads = infer::threads(args.threads)?;
-    let (bytes, code) = threads.install(|| work(args, &settings))?;
+    let (bytes, code) = threads.install(|| work(args, &plan))?;
     output.write(&bytes)?;
     output.finish()?;
     Ok(code)
 }
 
 /// What to write, and with which code to end.
-fn work(args: &Args, settings: &CheckSettings) -> Result<(Vec<u8>, ExitCode), Failure> {
-    let tally = read_all(args, &args.files)?;
-    if args.strict
+fn work(args: &Args, plan: &Plan) -> Result<(Vec<u8>, ExitCode), Failure> {
+    let tally = read_all(args, plan, &args.files)?;
+    if plan.strict
         && let Some(first) = tally.unusable.first.first()
     {
         return Err(Failure::Line {
@@ -218,7 +239,7 @@ fn work(args: &Args, settings: &CheckSettings) -> Result<(Vec<u8>, ExitCode), Fa
         let bytes = write_state(&tally).map_err(|error| Failure::Usage(error.to_string()))?;
         return Ok((bytes, ExitCode::SUCCESS));
     }
-    if let Some(prior) = &settings.prior
+    if let Some(prior) = &plan.checks.prior
         && prior.len() != tally.shape.classes.len()
     {
         let (p, n) = (prior.len(), tally.shape.classes.len());
@@ -226,7 +247,7 @@ fn work(args: &Args, settings: &CheckSettings) -> Result<(Vec<u8>, ExitCode), Fa
         return Err(Failure::Usage(what));
     }
     let baseline = match &args.baseline {
-        Some(path) => Some(read_all(args, std::slice::from_ref(path))?),
+        Some(path) => Some(read_all(args, plan, std::slice::from_ref(path))?),
         None => None,
     };
     if tally.checked == 0 {
@@ -239,7 +260,7 @@ fn work(args: &Args, settings: &CheckSettings) -> Result<(Vec<u8>, ExitCode), Fa
         };
         return Err(Failure::Usage(what));
     }
-    let audit = audit(&tally, baseline.as_ref(), settings);
+    let audit = audit(&tally, baseline.as_ref(), &plan.checks);
     let text = shown(&audit, args.format)?;
     let code = if audit.summary.passed { 0 } else { 1 };
     Ok((text.into_bytes(), ExitCode::from(code)))
@@ -250,53 +271,116 @@ fn shown(audit: &Audit, format: Format) -> Result<String, Failure> {
         Format::Text => audit_text(audit),
         Format::Json => {
             let json = serde_json::to_string_pretty(audit);
-            json.map_err(|error| Failure::Usage(error.to_string()))? + "\n"
+            let json = json.map_err(|error| Failure::Usage(error.to_string()))?;
+            harmless_json(&json) + "\n"
         }
+        Format::Markdown => audit_markdown(audit),
+        Format::Junit => audit_junit(audit),
+        Format::Sarif => audit_sarif(audit),
+        Format::Html => audit_html(audit),
     })
 }
 
-fn check_settings(args: &Args) -> Result<CheckSettings, Failure> {
-    let usage = |what: String| Err(Failure::Usage(what));
-    if args.bins == 0 || args.bins > MAX_BINS {
-        let bins = args.bins;
-        return usage(format!("--bins: {bins} is not between 1 and {MAX_BINS}"));
-    }
-    // The grid of confidences needs sums that are nearly one.
-    if !(0.0..=0.01).contains(&args.tolerance) {
-        return usage(format!(
-            "--tolerance: {} is not in [0, 0.01]",
-            args.tolerance
-        ));
-    }
-    if let Some(names) = &args.classes
-        && let Err(what) = check_names(names)
-    {
-        return usage(format!("--classes: {what}"));
-    }
-    if let Some(prior) = &args.prior
-        && !prior.iter().all(|p| p.is_finite() && *p > 0.0)
-    {
-        return usage("--prior: every number must be above zero".to_string());
-    }
-    if args.merge && args.files.is_empty() {
-        return usage("--merge needs the files that --partial wrote".to_string());
-    }
-    if args.files.iter().filter(|file| is_stream(file)).count() > 1 {
-        return usage("standard input can be read only once".to_string());
-    }
-    if args.name.is_some() && !args.files.iter().any(|file| is_stream(file)) {
-        return usage("--name is for standard input (-)".to_string());
-    }
-    Ok(CheckSettings {
-        thresholds: thresholds(&args.threshold)?,
-        seed: args.seed,
-        prior: args.prior.clone(),
-    })
+/// What the command line and the file of limits ask for.
+struct Plan {
+    checks: CheckSettings,
+    scan: ScanSettings,
+    strict: bool,
 }
 
-fn thresholds(given: &[String]) -> Result<BTreeMap<&'static str, Threshold>, Failure> {
+impl Plan {
+    fn new(args: &Args) -> Result<Self, Failure> {
+        let usage = |what: String| Err(Failure::Usage(what));
+        let gate = match &args.config {
+            Some(path) => Gate::read(path)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?,
+            None => Gate::default(),
+        };
+        let bins = args.bins.or(gate.bins).unwrap_or(DEFAULT_BINS);
+        if bins == 0 || bins > MAX_BINS {
+            return usage(format!("--bins: {bins} is not between 1 and {MAX_BINS}"));
+        }
+        // The grid of confidences needs sums that are nearly one.
+        let tolerance = args.tolerance;
+        if !(0.0..=0.01).contains(&tolerance) {
+            return usage(format!("--tolerance: {tolerance} is not in [0, 0.01]"));
+        }
+        let classes = args.classes.clone().or_else(|| gate.classes.clone());
+        if let Some(names) = &classes
+            && let Err(what) = check_names(names)
+        {
+            return usage(format!("--classes: {what}"));
+        }
+        if let Some(prior) = &args.prior
+            && !prior.iter().all(|p| p.is_finite() && *p > 0.0)
+        {
+            return usage("--prior: every number must be above zero".to_string());
+        }
+        if args.merge && args.files.is_empty() {
+            return usage("--merge needs the files that --partial wrote".to_string());
+        }
+        if args.files.iter().filter(|file| is_stream(file)).count() > 1 {
+            return usage("standard input can be read only once".to_string());
+        }
+        if args.name.is_some() && !args.files.iter().any(|file| is_stream(file)) {
+            return usage("--name is for standard input (-)".to_string());
+        }
+        let calibration = match &args.calibration {
+            Some(path) => Some(
+                CalibrationFile::read(path)
+                    .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?,
+            ),
+            None => None,
+        };
+        Ok(Plan {
+            checks: CheckSettings {
+                thresholds: thresholds(args, &gate)?,
+                seed: args.seed,
+                prior: args.prior.clone(),
+            },
+            scan: ScanSettings {
+                csv: None,
+                answer: args.answer.clone(),
+                classes,
+                bins,
+                tolerance,
+                method: args.method.name().to_string(),
+                calibration,
+            },
+            strict: args.strict || gate.strict.unwrap_or(false),
+        })
+    }
+
+    /// How to read a file.
+    fn reading(&self, args: &Args, path: &Path) -> ScanSettings {
+        let csv = match args.input_format {
+            Some(format) => format == InputFormat::Csv,
+            None => path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("csv")),
+        };
+        ScanSettings {
+            csv: csv.then(|| ColumnNames {
+                label: args.label_column.clone(),
+                id: args.id_column.clone(),
+                probabilities: args.prob_columns.clone(),
+            }),
+            ..self.scan.clone()
+        }
+    }
+}
+
+/// The default limits, changed by the file's and then by the command line's.
+fn thresholds(args: &Args, gate: &Gate) -> Result<BTreeMap<&'static str, Threshold>, Failure> {
     let mut limits = default_thresholds();
-    for one in given {
+    for limit in &gate.limits {
+        set_threshold(&mut limits, &limit.check, limit.value).map_err(|error| Failure::Line {
+            path: args.config.clone().unwrap_or_default(),
+            line: limit.line,
+            what: error.to_string(),
+        })?;
+    }
+    for one in &args.threshold {
         let fail = |what: String| Failure::Usage(format!("--threshold {one}: {what}"));
         let (id, value) = one
             .split_once('=')
@@ -319,7 +403,7 @@ fn is_stream(path: &Path) -> bool {
 }
 
 /// All files as one tally.
-fn read_all(args: &Args, files: &[PathBuf]) -> Result<Tally, Failure> {
+fn read_all(args: &Args, plan: &Plan, files: &[PathBuf]) -> Result<Tally, Failure> {
     let bar = progress(files);
     let mut whole: Option<Tally> = None;
     let mut add = |path: &str, tally: Tally| match &mut whole {
@@ -332,9 +416,11 @@ fn read_all(args: &Args, files: &[PathBuf]) -> Result<Tally, Failure> {
             .map_err(|error| Failure::Usage(format!("{path} and the files before it: {error}"))),
     };
     if files.is_empty() {
-        let mut settings = scan_settings(args, false);
-        settings.answer = "spn".to_string();
-        settings.classes = Some(["low", "medium", "high"].map(String::from).to_vec());
+        let settings = ScanSettings {
+            answer: "spn".to_string(),
+            classes: Some(["low", "medium", "high"].map(String::from).to_vec()),
+            ..plan.scan.clone()
+        };
         let tally = scan(REFERENCE_NAME, REFERENCE.as_bytes(), &settings, &|_| {});
         add(
             REFERENCE_NAME,
@@ -350,34 +436,13 @@ fn read_all(args: &Args, files: &[PathBuf]) -> Result<Tally, Failure> {
         let tally = if args.merge {
             read_state(reader).map_err(|error| Failure::Usage(format!("{name}: {error}")))?
         } else {
-            let csv = match args.input_format {
-                Some(format) => format == InputFormat::Csv,
-                None => path
-                    .extension()
-                    .is_some_and(|e| e.eq_ignore_ascii_case("csv")),
-            };
-            let settings = scan_settings(args, csv);
+            let settings = plan.reading(args, path);
             scan(&name, reader, &settings, &|bytes| bar.inc(bytes)).map_err(|e| failure(path, e))?
         };
         add(&name, tally)?;
     }
     bar.finish_and_clear();
     whole.ok_or_else(|| Failure::Usage("there is no input".to_string()))
-}
-
-fn scan_settings(args: &Args, csv: bool) -> ScanSettings {
-    ScanSettings {
-        csv: csv.then(|| ColumnNames {
-            label: args.label_column.clone(),
-            id: args.id_column.clone(),
-            probabilities: args.prob_columns.clone(),
-        }),
-        answer: args.answer.clone(),
-        classes: args.classes.clone(),
-        bins: args.bins,
-        tolerance: args.tolerance,
-        method: args.method.name().to_string(),
-    }
 }
 
 fn failure(path: &Path, error: ScanError) -> Failure {

@@ -178,3 +178,45 @@ fn an_output_that_cannot_be_finished_is_an_error_and_leaves_nothing() {
     let left = std::fs::read_dir(place.path("")).unwrap().count();
     assert_eq!(left, 2);
 }
+
+/// Names that are markup in some format do not get into any report as such.
+#[test]
+fn every_format_tells_the_same_verdict_and_lets_no_markup_through() {
+    let place = Place::new();
+    let evil = r#""\u001b[2J<script>x</script>&]]>""#;
+    let bad = format!("{{\"id\":{evil},\"probs\":[2,2],\"label\":0}}\n");
+    place.write("p.jsonl", GOOD.repeat(20) + &bad);
+    for format in ["text", "json", "markdown", "junit", "sarif", "html"] {
+        let output = place.run(&["p.jsonl", "--format", format]);
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.contains('\u{1b}'), "{format}");
+        assert!(format == "text" || !text.contains("<script>x"), "{format}");
+        assert!(text.contains("validity"), "{format}");
+    }
+}
+
+#[test]
+fn limits_come_from_a_file_and_the_command_line_comes_first() {
+    let place = Place::new();
+    place.write("p.jsonl", GOOD.repeat(400));
+    let gate = "[audit]\nbins = 10\nclasses = [\"a\", \"b\"]\n[audit.limits]\ngap = \"off\"\nece = 0.5\naccuracy = 0.9\n";
+    place.write("lpf.toml", gate);
+    // All right at confidence 0.75: a gap of 25 points, which only a limit can make a fault.
+    let (audit, code) = place.json(&["p.jsonl", "--config", "lpf.toml"]);
+    assert_eq!((verdict(&audit, "gap"), code), ("information", 0));
+    assert_eq!(verdict(&audit, "ece"), "pass");
+    assert_eq!(verdict(&audit, "accuracy"), "pass");
+    assert_eq!(audit["settings"]["bins"], 10);
+    assert_eq!(audit["settings"]["classes"], serde_json::json!(["a", "b"]));
+    let (audit, code) = place.json(&["p.jsonl", "--config", "lpf.toml", "--threshold", "ece=0.1"]);
+    assert_eq!((verdict(&audit, "ece"), code), ("fail", 1));
+    place.write("lpf.toml", "[audit.limits]\nece = 0.1\nno_such = 1\n");
+    place.refuses(
+        &["p.jsonl", "--config", "lpf.toml"],
+        "lpf.toml:3: there is no check no_such",
+    );
+    place.write("lpf.toml", "[audit]\nstrict = true\n");
+    place.write("p.jsonl", GOOD.to_string() + "?\n");
+    place.refuses(&["p.jsonl", "--config", "lpf.toml"], "p.jsonl:2");
+}

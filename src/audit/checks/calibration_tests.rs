@@ -18,6 +18,7 @@ fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
         bins: 15,
         tolerance: 1e-6,
         method: "none".into(),
+        calibration: None,
     };
     let mut tally = Tally::new(shape).unwrap();
     let mut stream = Stream::new(seed, 0, log, 0);
@@ -25,7 +26,7 @@ fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
         let c = 0.58 + 0.4 * stream.uniform();
         let right = stream.uniform() < c - excess;
         let p = [c, 1.0 - c];
-        tally.scores.add(&p, usize::from(!right)).unwrap();
+        tally.scores.add(&p, 0, usize::from(!right)).unwrap();
     }
     tally
 }
@@ -126,7 +127,7 @@ fn values_are_those_of_the_formulas() {
             0.5 + 0.5 * stream.uniform()
         };
         let label = usize::from(stream.uniform() > c - 0.1);
-        tally.scores.add(&[c, 1.0 - c], label).unwrap();
+        tally.scores.add(&[c, 1.0 - c], 0, label).unwrap();
         rows.push((c, label == 0));
     }
     let settings = settings(&[]);
