@@ -128,18 +128,19 @@ impl Columns {
             };
             answer.push(value);
         }
-        let mut out = Prediction::default();
-        out.answer = Some(answer);
         let mut fields = fields;
         let mut take = |at: usize| fields.get_mut(at).map(std::mem::take).unwrap_or_default();
-        out.entity = self.id.map(&mut take);
-        let label = take(self.label);
-        let trimmed = match label {
+        let entity = self.id.map(&mut take);
+        let label = match take(self.label) {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_string()),
         };
-        out.label = Some(Label::Name(trimmed)).filter(|l| *l != Label::Name("".into()));
-        Ok(out)
+        Ok(Prediction {
+            entity,
+            label: (!label.is_empty()).then_some(Label::Name(label)),
+            answer: Some(answer),
+            ..Prediction::default()
+        })
     }
 }
 

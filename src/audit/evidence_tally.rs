@@ -276,9 +276,10 @@ fn items_to_change(factors: &[Distribution], weights: &[f64], winner: usize) -> 
             for (factor, &w) in factors.iter().zip(weights) {
                 let p = factor.probabilities();
                 let (first, second) = (p.get(winner)?, p.get(b)?);
-                leads.push(match w {
-                    w if w == 0.0 => 0.0,
-                    w => w * (ln(*first) - ln(*second)),
+                leads.push(if w > 0.0 {
+                    w * (ln(*first) - ln(*second))
+                } else {
+                    0.0
                 });
             }
             leads.sort_unstable_by(|x, y| y.total_cmp(x));
