@@ -10,36 +10,36 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// The predictions of the reference implementation.
-pub const REFERENCE: &str = include_str!("../fixtures/reference/predictions.jsonl");
+const REFERENCE: &str = include_str!("../fixtures/reference/predictions.jsonl");
 
 /// A folder that goes away, and the commands that run in it.
-pub struct Place(tempfile::TempDir);
+struct Place(tempfile::TempDir);
 
 impl Place {
-    pub fn new() -> Self {
+    fn new() -> Self {
         Place(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), content).unwrap();
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lpf"));
         command.arg("audit").args(args).current_dir(&self.0);
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
     /// The report as JSON, and the exit code.
-    pub fn json(&self, args: &[&str]) -> (Value, i32) {
+    fn json(&self, args: &[&str]) -> (Value, i32) {
         let args = [args, &["--format", "json"]].concat();
         let output = self.run(&args);
         let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// That the command ends with code 2 and says something of `what`, and not a word more.
-    pub fn refuses(&self, args: &[&str], what: &str) {
+    fn refuses(&self, args: &[&str], what: &str) {
         let output = self.run(args);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
@@ -61,17 +61,17 @@ impl Place {
 }
 
 /// The check with this id.
-pub fn check<'a>(audit: &'a Value, id: &str) -> &'a Value {
+fn check<'a>(audit: &'a Value, id: &str) -> &'a Value {
     let checks = audit["checks"].as_array().unwrap();
     let found = checks.iter().find(|check| check["id"] == id);
     found.unwrap_or_else(|| panic!("no check {id}"))
 }
 
 /// What the check with this id says.
-pub fn verdict<'a>(audit: &'a Value, id: &str) -> &'a str {
+fn verdict<'a>(audit: &'a Value, id: &str) -> &'a str {
     check(audit, id)["verdict"]["kind"].as_str().unwrap()
 }
 
-pub fn exists(path: &Path) -> bool {
+fn exists(path: &Path) -> bool {
     path.try_exists().unwrap()
 }
