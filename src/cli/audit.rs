@@ -14,7 +14,7 @@ use crate::audit::{
     default_thresholds, read_state, scan, set_threshold, write_state,
 };
 use crate::calibration::MAX_BINS;
-use crate::data::{CalibrationFile, DEFAULT_TOLERANCE, Gate, check_names};
+use crate::data::{CalibrationFile, DEFAULT_TOLERANCE, Gate, GateError, check_names};
 use crate::report::{
     audit_html, audit_junit, audit_markdown, audit_sarif, audit_text, harmless_json,
 };
@@ -292,8 +292,7 @@ impl Plan {
     fn new(args: &Args) -> Result<Self, Failure> {
         let usage = |what: String| Err(Failure::Usage(what));
         let gate = match &args.config {
-            Some(path) => Gate::read(path)
-                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?,
+            Some(path) => Gate::read(path).map_err(|error| gate_failure(path, error))?,
             None => Gate::default(),
         };
         let bins = args.bins.or(gate.bins).unwrap_or(DEFAULT_BINS);
@@ -367,6 +366,15 @@ impl Plan {
             }),
             ..self.scan.clone()
         }
+    }
+}
+
+/// What is wrong with a file of limits, and in which line.
+fn gate_failure(path: &Path, error: GateError) -> Failure {
+    let path = path.to_path_buf();
+    match error {
+        GateError::Io(error) => Failure::Read { path, error },
+        GateError::Line { line, what } => Failure::Line { path, line, what },
     }
 }
 

@@ -103,7 +103,10 @@ pub(super) fn checks_table(audit: &Audit) -> Table {
     let percent = digits(100.0 * audit.settings.confidence);
     Table {
         id: "checks".into(),
-        title: format!("Checks; intervals hold with {percent} % confidence, limits apply to them"),
+        title: format!(
+            "Checks; limits apply to intervals, and those of all checks with a limit hold together \
+             with {percent} % confidence"
+        ),
         columns: ["verdict", "check", "value", "interval", "limit", "n"]
             .map(str::to_owned)
             .into(),

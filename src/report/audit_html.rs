@@ -153,13 +153,13 @@ fn figures(audit: &Audit) -> Vec<Figure> {
             series: vec![
                 Series::new("perfect calibration", Role::Guide, Shape::Dashed, diagonal),
                 Series::new(
-                    "at least",
+                    "true share at least",
                     Role::Proven,
                     Shape::Dashed,
                     of(|p| p.accuracy_low),
                 ),
                 Series::new(
-                    "at most",
+                    "true share at most",
                     Role::Proven,
                     Shape::Dashed,
                     of(|p| p.accuracy_high),

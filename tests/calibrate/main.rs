@@ -180,6 +180,69 @@ fn neither_the_order_of_rows_nor_threads_change_a_byte() {
 }
 
 #[test]
+fn a_logged_answer_comes_before_the_evidence_and_is_audited_after_the_map() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = overconfident(1000);
+    fs::write(folder.path().join("evidence.jsonl"), &text).unwrap();
+    let logged = text
+        .replace("\"evidence\":[{\"factor\":", "\"probs\":")
+        .replace("]}]}", "]}");
+    fs::write(folder.path().join("log.jsonl"), &logged).unwrap();
+    let both = logged.replace("}\n", ",\"evidence\":[{\"factor\":[0.5,0.5]}]}\n");
+    fs::write(folder.path().join("both.jsonl"), both).unwrap();
+    let fit = |file: &str| {
+        let args = [
+            "calibrate",
+            file,
+            "--method",
+            "isotonic",
+            "--output",
+            "cal.json",
+        ];
+        let report = ok(&args, folder.path());
+        (report, fs::read(folder.path().join("cal.json")).unwrap())
+    };
+    // A product of one factor may differ from it in the last place, and so may the map; what is
+    // reported with four digits does not.
+    assert_eq!(fit("evidence.jsonl").0, fit("log.jsonl").0);
+    assert_eq!(fit("both.jsonl"), fit("log.jsonl"));
+    // The audit of the same log, as it is and through the map.
+    let ece = |more: &[&str]| {
+        let args = [&["audit", "log.jsonl", "--format", "json"], more].concat();
+        let report = value(&String::from_utf8(lpf(&args, folder.path()).stdout).unwrap());
+        let checks = report["checks"].as_array().unwrap().clone();
+        checks.iter().find(|c| c["id"] == "ece").unwrap()["value"]
+            .as_f64()
+            .unwrap()
+    };
+    let (before, after) = (ece(&[]), ece(&["--calibration", "cal.json"]));
+    assert!(before > 0.2 && after < 0.05, "{before} {after}");
+    // A map for other classes, and shards audited through different maps, are refused.
+    fs::write(
+        folder.path().join("three.jsonl"),
+        "{\"label\":0,\"probs\":[0.5,0.25,0.25]}\n",
+    )
+    .unwrap();
+    let args = ["audit", "three.jsonl", "--calibration", "cal.json"];
+    assert!(refused(&args, folder.path()).contains("for other classes"));
+    ok(
+        &["audit", "log.jsonl", "--partial", "a.state"],
+        folder.path(),
+    );
+    let args = [
+        "audit",
+        "log.jsonl",
+        "--calibration",
+        "cal.json",
+        "--partial",
+        "b.state",
+    ];
+    ok(&args, folder.path());
+    let merged = refused(&["audit", "--merge", "a.state", "b.state"], folder.path());
+    assert!(merged.contains("--calibration"), "{merged}");
+}
+
+#[test]
 fn rows_of_one_entity_stay_on_one_side() {
     let folder = tempfile::tempdir().unwrap();
     let data: String = (0..50)

@@ -164,3 +164,46 @@ fn smooth_error_equals_relplot() {
     let theirs = peer.number("/smooth_inner_as_is/value");
     close(ours.value, theirs, 5e-3 * theirs);
 }
+
+/// The checks of `lpf audit` on the same rows. What is read off its grid of 2¹⁶ cells moves each
+/// confidence by less than 2⁻¹⁶ and can tie neighbours within one cell.
+#[test]
+fn audits_equal_the_peers() {
+    const GRID: f64 = 1.0 / 65536.0;
+    let peer = Peer::read();
+    let folder = tempfile::tempdir().unwrap();
+    let check = |rows: usize, id: &str| -> f64 {
+        let log: String = peer.predictions[..rows]
+            .iter()
+            .zip(&peer.labels)
+            .map(|(p, y)| format!("{{\"label\":{y},\"probs\":{:?}}}\n", p.probabilities()))
+            .collect();
+        std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+        let args = ["audit", "log.jsonl", "--format", "json"];
+        let out = crate::lpf(&args, folder.path()).stdout;
+        let report: Value = serde_json::from_slice(&out).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        let found = checks.iter().find(|c| c["id"] == id).unwrap();
+        found["value"].as_f64().unwrap()
+    };
+    let all = peer.labels.len();
+    for (id, path) in [
+        ("accuracy", "/accuracy"),
+        ("ece", "/ece/15"),
+        ("classwise_ece", "/classwise/15"),
+        ("brier", "/brier"),
+        ("log_loss", "/log_loss"),
+    ] {
+        close(check(all, id), peer.number(path), ROUNDING);
+    }
+    close(
+        check(600, "adaptive_ece"),
+        peer.number("/adaptive_600"),
+        ROUNDING,
+    );
+    let smooth = peer.number("/smooth/value");
+    close(check(all, "smooth_ece"), smooth, FINE_MESH * smooth + GRID);
+    // A tie of two rows changes the error rate at one of them by at most 1/kept: four of 720 rows
+    // among the last half are below 4/360/720.
+    close(check(all, "aurc"), peer.number("/aurc"), 2e-5);
+}

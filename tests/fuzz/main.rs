@@ -74,7 +74,7 @@ const WORDS: [&str; 40] = [
 
 fn changed(corpus: &[Vec<u8>], start: u8, changes: &[Change]) -> Vec<u8> {
     /// Readers are bounded in other ways; this only keeps a run short.
-    const LONGEST: usize = 1 << 14;
+    const LONGEST: usize = 1 << 20;
     let pick = |i: u8| corpus.get(usize::from(i) % corpus.len().max(1));
     let mut bytes = pick(start).cloned().unwrap_or_default();
     for change in changes.iter().take(8) {

@@ -1,10 +1,12 @@
 //! The targets, one for each reader.
 
 use super::*;
+use lpf::audit::{CheckSettings, ColumnNames, ScanSettings, audit, read_state, scan, write_state};
 use lpf::data::{
     Batch, CalibrationFile, DEFAULT_TOLERANCE, Entity, Expectations, Gate, LineReader, Model,
-    Record, aggregator_from_bytes,
+    Prediction, Record, aggregator_from_bytes,
 };
+use lpf::report::{audit_html, audit_junit, audit_markdown, audit_sarif, audit_text};
 use lpf::simplex::Distribution;
 
 target!(record, |bytes: &[u8]| {
@@ -65,5 +67,61 @@ target!(model, |bytes: &[u8]| {
     }
     if let Err(error) = aggregator_from_bytes(bytes) {
         assert!(!error.to_string().is_empty());
+    }
+});
+
+target!(prediction, |bytes: &[u8]| {
+    if let Err(error) = Prediction::parse(bytes, "probs") {
+        assert!(!error.to_string().is_empty());
+    }
+});
+
+/// A whole audit of the bytes, if they are a log, down to every format.
+fn audited(bytes: &[u8], csv: Option<ColumnNames>) {
+    let settings = ScanSettings {
+        csv,
+        answer: "probs".to_string(),
+        classes: None,
+        bins: 15,
+        tolerance: DEFAULT_TOLERANCE,
+        method: "spn".to_string(),
+        calibration: None,
+    };
+    match scan("log", bytes, &settings, &|_| {}) {
+        Ok(tally) => {
+            // Every row is used or counted.
+            let report = audit(&tally, None, &CheckSettings::default());
+            for input in &report.inputs {
+                assert_eq!(input.rows, input.usable + report.rejected.count);
+            }
+            for format in [
+                audit_html,
+                audit_junit,
+                audit_markdown,
+                audit_sarif,
+                audit_text,
+            ] {
+                assert!(!format(&report).contains('\u{1b}'));
+            }
+            let state = write_state(&tally).unwrap();
+            assert_eq!(read_state(&state[..]).unwrap(), tally);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+target!(json_log, |bytes: &[u8]| audited(bytes, None));
+
+target!(csv_log, |bytes: &[u8]| audited(
+    bytes,
+    Some(ColumnNames::default())
+));
+
+target!(state, |bytes: &[u8]| {
+    match read_state(bytes) {
+        Ok(tally) => {
+            audit(&tally, None, &CheckSettings::default());
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 });

@@ -15,19 +15,24 @@ use super::infer::{self, Answer, Setup};
 use super::output::Output;
 use crate::bounds::binned_ranges;
 use crate::calibration::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, bin_edge};
-use crate::data::{Batch, CalibrationFile, ClassNames, Fault, LineReader, Place, RecordError};
+use crate::data::{
+    Batch, CalibrationFile, ClassNames, Entity, Evidence, Expectations, Fault, LineReader, Place,
+    Prediction, Record, RecordError,
+};
 use crate::experiments::{Cell, Table};
 use crate::latent::random::{Stream, text_key};
 use crate::report::table_text;
 use crate::simplex::Distribution;
 
 const EXAMPLES: &str = "\
-Input: records as in `lpf infer`, each with a label. The answers that are calibrated are those that
-`lpf infer` gives with the same options.
+Input: one JSON object a line with a label, and the answer that was given or its evidence:
+  {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1]}
+  {\"entity\": \"C6\", \"label\": \"low\", \"evidence\": [{\"factor\": [0.7, 0.2, 0.1]}, ...]}
+From evidence, what is calibrated is the answer that `lpf infer` gives with the same options.
 
-A row is for fitting or for judging by the hash of its entity's name and the seed, whatever its
-place in the file; rows of one entity are always on the same side. Only rows that the map has not
-seen judge it.
+A row is for fitting or for judging by the hash of its entity's name (or of the line) and the seed,
+whatever its place in the file; rows of one entity are always on the same side. Only rows that the
+map has not seen judge it.
 
 What each method promises:
   temperature  keeps the order of classes; least log loss on the fitting rows. No promise for new rows.
@@ -41,7 +46,8 @@ Histogram and isotonic change how sure the named class is; the others share the 
 Examples:
   lpf calibrate labelled.jsonl --method temperature --output cal.json
   lpf calibrate labelled.jsonl --method histogram --bins 10 --split 0.7 --output cal.json
-  lpf infer new.jsonl --calibration cal.json";
+  lpf infer new.jsonl --calibration cal.json
+  lpf audit log.jsonl --calibration cal.json";
 
 /// Fit a calibration map on one part of labelled records and judge it on the other.
 #[derive(Debug, clap::Args)]
@@ -54,6 +60,10 @@ pub struct Args {
     /// Which kind of map
     #[arg(long, value_enum)]
     method: Kind,
+
+    /// The field of a logged answer; a line without it is answered from its evidence
+    #[arg(long, value_name = "FIELD", default_value = "probs")]
+    answer: String,
 
     /// How factors are combined, as --method of `lpf infer`
     #[arg(long, value_enum, default_value = "spn")]
@@ -260,33 +270,76 @@ fn read(args: &Args, setup: &Setup<'_>) -> Result<Rows, Failure> {
     Ok(rows)
 }
 
-/// One line as a labelled prediction.
+/// One line as a labelled prediction: the answer that was logged, or else that of its evidence.
 fn row<'a>(
     args: &Args,
     setup: &Setup<'a>,
     number: u64,
     line: &'a [u8],
 ) -> Result<(Row, ClassNames<'a>), RecordError> {
-    let Answer {
-        entity,
-        distribution,
-        ..
-    } = Answer::of(line, setup)?;
-    let label = entity.label.ok_or(RecordError {
-        place: Place::field("label"),
-        fault: Fault::Shape(
-            "missing, or a name where classes have none (see --classes)".to_string(),
-        ),
+    let logged = Prediction::parse(line, &args.answer)?;
+    let (mut entity, answered) = if logged.answer.is_some() {
+        (logged_answer(logged, setup)?, None)
+    } else {
+        let answer = Answer::of(line, setup)?;
+        (answer.entity, Some(answer.distribution))
+    };
+    let missing = |field, what: &str| RecordError {
+        place: Place::field(field),
+        fault: Fault::Shape(what.to_string()),
+    };
+    let label = entity.label.ok_or_else(|| {
+        let what = "missing, or a name where classes have none (see --classes)";
+        missing("label", what)
     })?;
+    let prediction = answered
+        .or_else(|| entity.factors.pop())
+        .ok_or_else(|| missing("probs", "there is no answer"))?;
+    // A row without a name is named by all that it says.
+    let key = match &*entity.name {
+        "" => text_key(&String::from_utf8_lossy(line)),
+        name => text_key(name),
+    };
     const PURPOSE: u64 = text_key("calibration split");
-    let mut stream = Stream::new(args.options.seed, PURPOSE, text_key(&entity.name), 0);
+    let mut stream = Stream::new(args.options.seed, PURPOSE, key, 0);
     let row = Row {
         fits: stream.uniform() < args.split,
-        prediction: distribution,
+        prediction,
         label,
         line: number,
     };
     Ok((row, entity.classes))
+}
+
+/// The logged answer as the only factor of an entity, which is checked as any other.
+fn logged_answer<'a>(logged: Prediction<'a>, setup: &Setup<'a>) -> Result<Entity<'a>, RecordError> {
+    let record = Record {
+        entity: logged.entity.unwrap_or_default(),
+        label: logged.label,
+        classes: logged.classes,
+        evidence: vec![Evidence {
+            factor: logged.answer,
+            ..Evidence::default()
+        }],
+    };
+    let expect = Expectations {
+        classes: setup.classes,
+        tolerance: setup.tolerance,
+    };
+    Entity::new(record, &expect).map_err(|error| match error.place {
+        Place {
+            field: Some("evidence"),
+            element,
+            ..
+        } => RecordError {
+            place: Place {
+                item: element,
+                ..Place::field("probs")
+            },
+            ..error
+        },
+        _ => error,
+    })
 }
 
 fn fitted(args: &Args, rows: &Rows) -> Result<CalibrationMap, Failure> {

@@ -1,0 +1,124 @@
+//! `lpf.toml`: limits on the interval, from a file.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{Run, log, lpf};
+
+fn audit(folder: &Path, gate: &str, more: &[&str]) -> Run {
+    fs::write(folder.join("gate.toml"), gate).unwrap();
+    let args = [
+        "audit",
+        "log.jsonl",
+        "--config",
+        "gate.toml",
+        "--format",
+        "json",
+    ];
+    lpf(&[&args, more].concat(), folder)
+}
+
+#[test]
+fn a_limit_applies_to_the_interval_not_to_the_value() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log.jsonl"), log(1000, 6)).unwrap();
+    let check = |run: &Run, id: &str| -> serde_json::Value {
+        let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().find(|c| c["id"] == id).unwrap().clone()
+    };
+    // Only accuracy is limited: 0.6 of 1000.
+    let off =
+        "[audit.limits]\nece = \"off\"\ngap = \"off\"\nvalidity = \"off\"\nconsistency = \"off\"\n";
+    let with = |limit: &str| audit(folder.path(), &format!("{off}accuracy = {limit}\n"), &[]);
+    let run = with("0.9");
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(check(&run, "accuracy")["verdict"]["kind"], "fail");
+    assert_eq!(check(&run, "ece")["threshold"], serde_json::Value::Null);
+    let run = with("0.3");
+    assert_eq!(run.code, Some(0));
+    assert_eq!(check(&run, "accuracy")["verdict"]["kind"], "pass");
+    // Just above the value: worse than the limit, but not for certain.
+    let run = with("0.601");
+    assert_eq!(run.code, Some(0));
+    let accuracy = check(&run, "accuracy");
+    assert!(accuracy["value"].as_f64().unwrap() < 0.601);
+    assert_eq!(accuracy["verdict"]["kind"], "undecided");
+    assert!(accuracy["verdict"]["needed_n"].as_u64().unwrap() > 1000);
+    // The command line comes last.
+    let run = audit(
+        folder.path(),
+        &format!("{off}accuracy = 0.3\n"),
+        &["--threshold", "accuracy=0.9"],
+    );
+    assert_eq!(run.code, Some(1));
+}
+
+#[test]
+fn the_gate_beside_the_log_is_not_read_unless_named_and_other_settings_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log.jsonl"), log(100, 9) + "nonsense\n").unwrap();
+    let strict = audit(folder.path(), "[audit]\nstrict = true\n", &[]);
+    assert_eq!(strict.code, Some(2), "{strict:?}");
+    assert!(strict.err.starts_with("log.jsonl:101: "), "{}", strict.err);
+    let lenient = audit(
+        folder.path(),
+        "[audit]\nbins = 7\nclasses = [\"no\", \"yes\"]\n",
+        &[],
+    );
+    let report: serde_json::Value = serde_json::from_str(&lenient.out).unwrap();
+    assert_eq!(report["settings"]["bins"], 7);
+    assert_eq!(
+        report["settings"]["classes"],
+        serde_json::json!(["no", "yes"])
+    );
+}
+
+#[test]
+fn a_gate_that_is_none_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log.jsonl"), log(10, 9)).unwrap();
+    for (gate, line, what) in [
+        ("[audit]\n\nbinz = 3\n", 3, "unknown field `binz`"),
+        (
+            "[audit.limits]\nece = 0.1\nmagic = 0.1\n",
+            3,
+            "there is no check magic; there are validity, ece",
+        ),
+        (
+            "[audit.limits]\n\n\nece = nan\n",
+            4,
+            "a limit is a finite number",
+        ),
+        (
+            "[audit.limits]\nece = \"\\u001b[2J\"\n",
+            2,
+            "a limit is a number, or \"off\"",
+        ),
+        (
+            "[audit]\nbins = 5000\n",
+            2,
+            "bins: 5000 is not between 1 and 1024",
+        ),
+    ] {
+        let run = audit(folder.path(), gate, &[]);
+        assert_eq!((run.code, &*run.out), (Some(2), ""), "{gate}");
+        let place = format!("gate.toml:{line}: ");
+        assert!(
+            run.err.starts_with(&place) && run.err.contains(what),
+            "{gate}: {}",
+            run.err
+        );
+        assert!(!run.err.contains('\u{1b}'));
+    }
+    let run = lpf(
+        &["audit", "log.jsonl", "--config", "none.toml"],
+        folder.path(),
+    );
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.err.starts_with("none.toml: cannot be read"),
+        "{}",
+        run.err
+    );
+}
