@@ -216,7 +216,7 @@ fn a_logged_answer_comes_before_the_evidence_and_is_audited_after_the_map() {
             .unwrap()
     };
     let (before, after) = (ece(&[]), ece(&["--calibration", "cal.json"]));
-    assert!(before > 0.2 && after < 0.05, "{before} {after}");
+    assert!(before > 0.2 && after < before / 2.0, "{before} {after}");
     // A map for other classes, and shards audited through different maps, are refused.
     fs::write(
         folder.path().join("three.jsonl"),
