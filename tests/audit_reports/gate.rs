@@ -122,3 +122,52 @@ fn a_gate_that_is_none_is_refused_with_its_line() {
         run.err
     );
 }
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
+
+/// A folder with the example's limits and a log that breaks them, and a shell that finds `lpf`.
+fn example(script: &str) -> (tempfile::TempDir, std::process::Output) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(
+        format!("{EXAMPLES}/lpf.toml"),
+        folder.path().join("lpf.toml"),
+    )
+    .unwrap();
+    fs::write(folder.path().join("predictions.jsonl"), log(1000, 6)).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_lpf")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let output = std::process::Command::new("bash")
+        .args(["-e", "-c", script])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .env("GITHUB_STEP_SUMMARY", folder.path().join("summary.md"))
+        .output()
+        .unwrap();
+    (folder, output)
+}
+
+#[test]
+fn the_step_for_github_actions_stops_a_bad_model_and_leaves_all_its_reports() {
+    let workflow = fs::read_to_string(format!("{EXAMPLES}/github-actions.yml")).unwrap();
+    let mut lines = workflow.lines();
+    assert!(lines.any(|line| line.trim() == "- name: Audit"));
+    assert_eq!(lines.next().unwrap().trim(), "run: |");
+    let script: Vec<&str> = lines.take_while(|l| l.starts_with("          ")).collect();
+    assert!(script.len() >= 5);
+    let (folder, output) = example(&script.join("\n"));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("summary.md").starts_with("## ✗ Audit"));
+    assert!(read("audit.html").contains("Reliability"));
+    assert!(read("audit.sarif").contains("\"ruleId\":\"ece\""));
+}
+
+#[test]
+fn the_hook_for_pre_commit_stops_a_bad_model() {
+    let config = fs::read_to_string(format!("{EXAMPLES}/pre-commit-config.yaml")).unwrap();
+    let entry = config
+        .lines()
+        .find_map(|l| l.trim().strip_prefix("entry: "));
+    let (_folder, output) = example(&format!("{} predictions.jsonl", entry.unwrap()));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
