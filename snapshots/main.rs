@@ -4,6 +4,7 @@
 //! accepts the change. Nothing here accepts by itself.
 
 mod claims;
+mod experiments;
 mod paper;
 
 /// Compares a text with the pinned one `snapshots/<folder>/<name>.snap`.
