@@ -101,7 +101,7 @@ impl Findings {
             }
         };
         format!(
-            "Of {all} statements of the paper {} agree with our run{} and {} do not{}.",
+            "Of {all} statements of the paper, in agreement with our run: {}{}; not in agreement: {}{}.",
             self.agree.len(),
             list(&self.agree),
             self.differ.len(),
@@ -149,7 +149,7 @@ mod tests {
         findings.number("b", &Summary::exact(0.25), &printed(0.5));
         assert_eq!(
             findings.sentence(),
-            "Of 2 statements of the paper 1 agree with our run (a) and 1 do not \
+            "Of 2 statements of the paper, in agreement with our run: 1 (a); not in agreement: 1 \
              (b: 0.250 here, 0.500 there)."
         );
     }
