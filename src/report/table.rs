@@ -75,9 +75,11 @@ pub fn table_markdown(table: &Table) -> String {
 }
 
 /// The table as an HTML `<table>` with a caption.
+///
+/// Its anchor is `table-ID`: a claim may have the table's id.
 pub fn table_html(table: &Table) -> String {
     let mut out = format!(
-        "<div class=\"scroll\"><table id=\"{}\"><caption>{}</caption><thead><tr>",
+        "<div class=\"scroll\"><table id=\"table-{}\"><caption>{}</caption><thead><tr>",
         escape_html(&table.id),
         escape_html(&table.title)
     );

@@ -320,6 +320,13 @@ mod tests {
         let mut outcome = EXPERIMENTS[0].outcome(Vec::new(), "A <sentence>.".into());
         outcome.id = "T2".into();
         outcome.figures.push(figure);
+        // Named like a claim, as some tables are.
+        outcome.tables.push(crate::experiments::Table {
+            id: "T1.bound".into(),
+            title: "A table".into(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+        });
         let experiments = vec![outcome];
         let records = Records::none();
         let paper = Paper::published();
@@ -334,6 +341,13 @@ mod tests {
         let [(_, html), (_, json), (_, markdown), (_, junit)] = verification.documents();
         assert_eq!(html.matches("href=\"#experiment-T2\"").count(), 1);
         assert_eq!(html.matches("id=\"experiment-T2\"").count(), 1);
+        let ids: Vec<&str> = html
+            .split(" id=\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        let distinct: std::collections::BTreeSet<&&str> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len(), "an anchor is there twice");
         assert!(html.contains("<svg") && html.contains("A &lt;sentence&gt;."));
         assert!(html.contains(&digest(&verification.experiments)));
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
