@@ -5,7 +5,9 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-use crate::harness::tails::{critical_count, detectable_rate, lower_tail, rate_limit, upper_tail};
+use crate::harness::tails::{
+    critical_count, detectable_rate, lower_tail, rate_limit, tail_error, upper_tail,
+};
 use crate::harness::{Check, Draws, LEVEL, Moments, Outcome, Property, Verdict, ensure};
 
 pub const PROPERTIES: &[Property] = &[
@@ -49,14 +51,8 @@ const FAR_TAILS: [(u64, f64, u64, f64); 14] = [
 
 type Tail = fn(u64, f64, u64) -> f64;
 
-/// How wide the certified tails may be: Stirling's series is cut before its term `1/(1680·n⁷)` from
-/// `n = 16` on, which is 2.3e-12 there, for `n`, `k` and `n − k`; rounding adds 2e-15·n.
-fn tolerance(n: u64) -> f64 {
-    7e-12 + 2e-15 * n as f64
-}
-
 fn close(n: u64, p: f64, k: u64, got: f64, want: f64) -> Verdict {
-    ensure((got - want).abs() <= tolerance(n) * want, || {
+    ensure((got - want).abs() <= tail_error(n) * want, || {
         format!("P(X ≥ {k}), n = {n}, p = {p}: {got:e}, not {want:e}")
     })
 }
@@ -150,7 +146,7 @@ fn coverage(limit: fn(u64, u64, f64) -> f64) -> Check {
             .map(|percent| {
                 let q = f64::from(percent) / 100.0;
                 let missed = missing_coverage(n, q, |v| limits[v as usize]);
-                ensure(missed <= DELTA * (1.0 + 1e-9), || {
+                ensure(missed <= DELTA * (1.0 + tail_error(n)), || {
                     format!("n = {n}, rate {q}: missed with probability {missed}")
                 })
             })

@@ -3,7 +3,7 @@
 use lpf::bounds::hoeffding_tail;
 use lpf::latent::random::Stream;
 
-use crate::harness::tails::{lower_tail, upper_tail};
+use crate::harness::tails::{lower_tail, tail_error, upper_tail};
 use crate::harness::{Check, Draws, LEVEL, Outcome, Property, ensure};
 
 pub const PROPERTIES: &[Property] = &[
@@ -40,7 +40,7 @@ fn jumps(bound: impl Fn(u64, f64) -> f64) -> (Check, f64) {
                 let tail = upper_tail(n, p, above) + below.map_or(0.0, |k| lower_tail(n, p, k));
                 let limit = bound(n, off as f64 / (20 * n) as f64);
                 largest = largest.max(tail / limit);
-                cases.push(ensure(tail <= limit * (1.0 + 1e-9), || {
+                cases.push(ensure(tail <= limit * (1.0 + tail_error(n)), || {
                     format!("n = {n}, p = {p}, k = {k}: probability {tail}, bound {limit}")
                 }));
             }

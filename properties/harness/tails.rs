@@ -13,6 +13,12 @@ pub fn lower_tail(n: u64, p: f64, k: u64) -> f64 {
     binomial_cdf(k, n, p).unwrap().high()
 }
 
+/// How far above the exact value the tails may be, relatively: Stirling's series is cut before its term `1/(1680·n⁷)` from
+/// `n = 16` on, which is 2.3e-12 there, for `n`, `k` and `n − k`; rounding adds 2e-15·n.
+pub fn tail_error(n: u64) -> f64 {
+    7e-12 + 2e-15 * n as f64
+}
+
 /// The smallest count that a binomial variable reaches with probability at most `level`.
 pub fn critical_count(n: u64, p: f64, level: f64) -> u64 {
     let (mut low, mut high) = (0, n + 1);

@@ -26,11 +26,14 @@ const ALL: [&str; 7] = [
     "gap",
 ];
 
+/// Why a check has no value.
+const NOTHING: &str = "no row could be scored";
+
 pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
     let scores = &tally.scores;
     let n = scores.top.count();
     if n == 0 {
-        checks.extend(ALL.map(|id| gate.not_run(id, "no row could be scored")));
+        checks.extend(ALL.map(|id| gate.not_run(id, NOTHING)));
         return;
     }
     curves.reliability = reliability_points(&scores.top);
@@ -88,7 +91,9 @@ fn ece(gate: &Gate<'_>, scores: &Scores, confidences: Confidences) -> Check {
     let id = "ece";
     let delta = gate.delta(id);
     let n = confidences.n;
-    let value = scores.top.ece().unwrap_or(0.0);
+    let Ok(value) = scores.top.ece() else {
+        return gate.not_run(id, NOTHING);
+    };
     let bins: Vec<BinGap> = gaps_of(&[&scores.top], delta / 2.0)
         .into_iter()
         .flatten()
@@ -116,7 +121,10 @@ fn classwise(gate: &Gate<'_>, scores: &Scores) -> Check {
     let classes = all.len().max(1) as f64;
     let mean =
         |terms: &mut dyn Iterator<Item = f64>| terms.collect::<ExactSum>().to_f64() / classes;
-    let value = mean(&mut all.iter().map(|r| r.ece().unwrap_or(0.0)));
+    let Ok(errors) = all.iter().map(|r| r.ece()).collect::<Result<Vec<f64>, _>>() else {
+        return gate.not_run(id, NOTHING);
+    };
+    let value = mean(&mut errors.into_iter());
     let gaps = gaps_of(&all, gate.delta(id));
     let low = mean(&mut gaps.iter().map(|bins| error_range(bins).0));
     let high = mean(&mut gaps.iter().map(|bins| error_range(bins).1));
@@ -204,7 +212,9 @@ fn chance(gate: &Gate<'_>, scores: &Scores, bins: usize) -> Check {
 fn gap(gate: &Gate<'_>, scores: &Scores, confidences: Confidences) -> Check {
     let id = "gap";
     let delta = gate.delta(id);
-    let accuracy = scores.top.accuracy().unwrap_or(0.0);
+    let Ok(accuracy) = scores.top.accuracy() else {
+        return gate.not_run(id, NOTHING);
+    };
     let value = confidences.mean - accuracy;
     let (low, high) = gap_range(scores, confidences.mean, delta);
     let direction = if low > 0.0 {
