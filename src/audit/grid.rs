@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 /// Number of cells: 2¹⁶.
 pub const CELLS: usize = 1 << 16;
 
-/// A confidence from 2⁻¹⁰ on is a whole multiple of 2⁻⁶², the unit of the sums.
+/// The unit of the sums is 2⁻⁶². A confidence from 2⁻¹⁰ on is a whole multiple of it, and with at
+/// most a thousand classes only a calibration map gives smaller ones: these are cut to a multiple,
+/// each on its own, so that sums are the same in any order.
 const UNITS: f64 = (1u64 << 62) as f64;
-/// Smaller confidences are not kept; with at most a thousand classes there are none.
-const SMALLEST: f64 = 1.0 / 1024.0;
 
 /// What one cell has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,14 +94,15 @@ impl Default for Grid {
 }
 
 impl Grid {
-    /// Adds one prediction; `false`, and nothing is added, for a confidence outside `[2⁻¹⁰, 1]`.
+    /// Adds one prediction; `false`, and nothing is added, for a confidence outside `[0, 1]`.
     #[inline]
     pub fn add(&mut self, confidence: f64, correct: bool) -> bool {
-        if !(SMALLEST..=1.0).contains(&confidence) {
+        if !(0.0..=1.0).contains(&confidence) {
             return false;
         }
-        // Multiplying by a power of two is exact, so the side of an edge is never in doubt.
-        let cell = libm::ceil(confidence * CELLS as f64) as usize - 1;
+        // Multiplying by a power of two is exact, so the side of an edge is never in doubt. Zero
+        // belongs to the first cell, as it does to the first bin.
+        let cell = (libm::ceil(confidence * CELLS as f64) as usize).saturating_sub(1);
         let Some(totals) = self.cells.get_mut(cell) else {
             return false;
         };
@@ -129,12 +130,6 @@ impl Grid {
             correct: t.correct,
             confidence: t.confidence as f64 / UNITS,
         })
-    }
-
-    /// The cells that are not empty and lie in `(lower, upper]` by their mean confidence.
-    pub fn between(&self, lower: f64, upper: f64) -> impl Iterator<Item = Cell> {
-        self.cells()
-            .filter(move |cell| lower < cell.mean() && cell.mean() <= upper)
     }
 
     /// How many predictions have been added.
@@ -203,10 +198,28 @@ mod tests {
         assert!(grid.add(edge, true) && grid.add(edge.next_up(), false) && grid.add(1.0, true));
         let filled: Vec<usize> = (0..CELLS).filter(|&i| grid.cells[i].count > 0).collect();
         assert_eq!(filled, [CELLS / 2 - 1, CELLS / 2, CELLS - 1]);
-        for outside in [0.0, 0.0009, 1f64.next_up(), f64::NAN, -0.5] {
+        for outside in [1f64.next_up(), f64::NAN, -0.5, -f64::MIN_POSITIVE] {
             assert!(!grid.add(outside, true), "{outside}");
         }
         assert_eq!(grid.count(), 3);
+    }
+
+    /// A map may answer that a named class is never right, or hardly ever.
+    #[test]
+    fn confidences_down_to_zero_are_kept() {
+        let mut grid = Grid::default();
+        let width = 1.0 / CELLS as f64;
+        for confidence in [0.0, -0.0, 5e-324, 1e-30, width, 1.5 * width, 0.0009] {
+            assert!(grid.add(confidence, false), "{confidence}");
+        }
+        let counts: Vec<u64> = grid.cells().map(|cell| cell.count).collect();
+        assert_eq!(counts, [5, 1, 1]);
+        let sums: Vec<f64> = grid.cells().map(|cell| cell.confidence).collect();
+        // 1e-30 is less than a unit.
+        assert_eq!(sums[..2], [width, 1.5 * width]);
+        assert!((sums[2] - 0.0009).abs() <= 1.0 / UNITS);
+        let text = serde_json::to_string(&grid).unwrap();
+        assert_eq!(serde_json::from_str::<Grid>(&text).unwrap(), grid);
     }
 
     #[test]

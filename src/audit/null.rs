@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::grid::{Cell, Grid};
-use crate::calibration::bin_edge;
+use crate::calibration::bin_index;
 use crate::latent::random::{Stream, text_key};
 use crate::math::ExactSum;
 
@@ -51,29 +51,15 @@ pub fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
     if count == 0 {
         return None;
     }
-    let bins: Vec<Bin> = (0..bins)
-        .map(|i| {
-            let edges = (
-                bin_edge(i, bins).unwrap_or(0.0),
-                bin_edge(i + 1, bins).unwrap_or(1.0),
-            );
-            let cells: Vec<Cell> = grid.between(edges.0, edges.1).collect();
-            let terms = cells
-                .iter()
-                .map(|c| c.count as f64 * c.mean() * (1.0 - c.mean()));
-            Bin {
-                expected: cells
-                    .iter()
-                    .map(|c| c.confidence)
-                    .collect::<ExactSum>()
-                    .to_f64(),
-                variance: terms.collect::<ExactSum>().to_f64(),
-                correct: cells.iter().map(|c| c.correct).sum(),
-                cells,
-            }
-        })
-        .filter(|bin| !bin.cells.is_empty())
-        .collect();
+    let mut cells = vec![Vec::new(); bins];
+    for cell in grid.cells() {
+        let bin = bin_index(cell.mean(), bins).and_then(|bin| cells.get_mut(bin));
+        if let Some(bin) = bin {
+            bin.push(cell);
+        }
+    }
+    let filled = cells.into_iter().filter(|cells| !cells.is_empty());
+    let bins: Vec<Bin> = filled.map(Bin::new).collect();
     let n = count as f64;
     let observed = bins.iter().map(|b| (b.expected - b.correct as f64).abs());
     let observed = observed.collect::<ExactSum>().to_f64() / n;
@@ -101,6 +87,19 @@ pub fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
 }
 
 impl Bin {
+    fn new(cells: Vec<Cell>) -> Self {
+        let expected: ExactSum = cells.iter().map(|c| c.confidence).collect();
+        let terms = cells
+            .iter()
+            .map(|c| c.count as f64 * c.mean() * (1.0 - c.mean()));
+        Bin {
+            expected: expected.to_f64(),
+            variance: terms.collect::<ExactSum>().to_f64(),
+            correct: cells.iter().map(|c| c.correct).sum(),
+            cells,
+        }
+    }
+
     /// Expected minus simulated number of right predictions.
     fn deviation(&self, stream: &mut Stream) -> f64 {
         if self.variance >= LARGE {
@@ -192,5 +191,18 @@ mod tests {
         let null = null(&grid, 10, 0).unwrap();
         assert_eq!((null.observed, null.mean, null.p_value), (0.0, 0.0, 1.0));
         assert!(super::null(&Grid::default(), 10, 0).is_none());
+    }
+
+    /// Certainty of being wrong is in the first bin, and costs nothing if it is kept.
+    #[test]
+    fn a_confidence_of_zero_is_simulated_too() {
+        for (right, observed) in [(false, 0.0), (true, 1.0)] {
+            let mut grid = Grid::default();
+            for _ in 0..50 {
+                grid.add(0.0, right);
+            }
+            let null = null(&grid, 10, 0).unwrap();
+            assert_eq!((null.observed, null.mean), (observed, 0.0));
+        }
     }
 }

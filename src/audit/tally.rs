@@ -324,6 +324,7 @@ impl Tally {
         let method = Method::ALL
             .into_iter()
             .find(|method| method.name() == self.shape.method);
+        let logged_answer = row.answer.is_some();
         let answer = match row.evidence {
             Some((factors, weights)) => {
                 let evidence = WithEvidence {
@@ -355,10 +356,18 @@ impl Tally {
             .add_samples(at, &row.id, samples, logged, answer.len());
         let scored = match calibration {
             None => Ok((argmax(&answer), answer)),
-            Some(file) => Distribution::from_rounded(answer, &self.shape.tolerance)
-                .map_err(|error| error.to_string())
-                .and_then(|p| file.apply(&p).map_err(|error| error.to_string()))
-                .map(|calibrated| (calibrated.class, calibrated.distribution.into_vec())),
+            Some(file) => {
+                let p = if logged_answer {
+                    // As a map is fitted to it.
+                    Distribution::from_rounded(answer, &self.shape.tolerance)
+                } else {
+                    // As `infer` passes it on, not divided by its sum a second time.
+                    Distribution::new(answer)
+                };
+                p.map_err(|error| error.to_string())
+                    .and_then(|p| file.apply(&p).map_err(|error| error.to_string()))
+                    .map(|calibrated| (calibrated.class, calibrated.distribution.into_vec()))
+            }
         };
         // The entries were checked to lie in [0, 1].
         let added = scored.and_then(|(class, p)| {

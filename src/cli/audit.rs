@@ -37,7 +37,8 @@ the bad side, and is undecided otherwise: then it says how many rows would decid
 Exit code: 0 no check failed, 1 a check failed, 2 the input cannot be used.
 
 Shards: `lpf audit --partial a.state a.jsonl` for each, then `lpf audit --merge a.state b.state`
-gives, byte for byte, the report of `lpf audit a.jsonl b.jsonl`, whatever the order.
+gives, byte for byte, the report of `lpf audit a.jsonl b.jsonl`, whatever the order. A baseline
+in shards is `--baseline` of each state.
 
 Examples:
   lpf audit predictions.jsonl --classes low,medium,high
@@ -121,9 +122,9 @@ pub struct Args {
     #[arg(long, value_name = "CHECK=VALUE")]
     threshold: Vec<String>,
 
-    /// An earlier log to compare with
+    /// An earlier log to compare with; repeated for a log of several files
     #[arg(long, value_name = "FILE")]
-    baseline: Option<PathBuf>,
+    baseline: Vec<PathBuf>,
 
     /// Write what is needed to merge this shard with others, instead of a report
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "merge", "baseline"])]
@@ -221,20 +222,7 @@ fn run_in_threads(args: &Args) -> Result<ExitCode, Failure> {
 /// What to write, and with which code to end.
 fn work(args: &Args, plan: &Plan) -> Result<(Vec<u8>, ExitCode), Failure> {
     let tally = read_all(args, plan, &args.files)?;
-    if plan.strict
-        && let Some(first) = tally.unusable.first.first()
-    {
-        return Err(Failure::Line {
-            path: PathBuf::from(&first.file),
-            line: first.line,
-            what: format!(
-                "{}: {} ({} such rows in all; --strict allows none)",
-                first.field,
-                first.message,
-                tally.unusable.count()
-            ),
-        });
-    }
+    plan.allows(&tally)?;
     if args.partial.is_some() {
         let bytes = write_state(&tally).map_err(|error| Failure::Usage(error.to_string()))?;
         return Ok((bytes, ExitCode::SUCCESS));
@@ -246,10 +234,13 @@ fn work(args: &Args, plan: &Plan) -> Result<(Vec<u8>, ExitCode), Failure> {
         let what = format!("--prior has {p} numbers, but there are {n} classes");
         return Err(Failure::Usage(what));
     }
-    let baseline = match &args.baseline {
-        Some(path) => Some(read_all(args, plan, std::slice::from_ref(path))?),
-        None => None,
+    let baseline = match args.baseline.as_slice() {
+        [] => None,
+        files => Some(read_all(args, plan, files)?),
     };
+    if let Some(baseline) = &baseline {
+        plan.allows(baseline)?;
+    }
     if tally.checked == 0 {
         let what = match tally.unusable.first.first() {
             Some(first) => format!(
@@ -318,10 +309,12 @@ impl Plan {
         if args.merge && args.files.is_empty() {
             return usage("--merge needs the files that --partial wrote".to_string());
         }
-        if args.files.iter().filter(|file| is_stream(file)).count() > 1 {
+        let all = args.files.iter().chain(&args.baseline);
+        let streams = all.filter(|file| is_stream(file)).count();
+        if streams > 1 {
             return usage("standard input can be read only once".to_string());
         }
-        if args.name.is_some() && !args.files.iter().any(|file| is_stream(file)) {
+        if args.name.is_some() && streams == 0 {
             return usage("--name is for standard input (-)".to_string());
         }
         let calibration = match &args.calibration {
@@ -348,6 +341,23 @@ impl Plan {
             },
             strict: args.strict || gate.strict.unwrap_or(false),
         })
+    }
+
+    /// That no row was left out where none may be.
+    fn allows(&self, tally: &Tally) -> Result<(), Failure> {
+        match tally.unusable.first.first() {
+            Some(first) if self.strict => Err(Failure::Line {
+                path: PathBuf::from(&first.file),
+                line: first.line,
+                what: format!(
+                    "{}: {} ({} such rows in all; --strict allows none)",
+                    first.field,
+                    first.message,
+                    tally.unusable.count()
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// How to read a file.

@@ -56,6 +56,12 @@ pub fn audit_html(audit: &Audit) -> String {
         }
     }
     let settings = &audit.settings;
+    if let Some(digest) = &settings.calibration {
+        item(
+            "answers passed through",
+            &format!("calibration map, SHA-256 {digest}"),
+        );
+    }
     item("classes", &settings.classes.join(", "));
     item("bins", &settings.bins.to_string());
     item("confidence", &digits(settings.confidence));

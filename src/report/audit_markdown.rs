@@ -71,6 +71,13 @@ pub fn audit_markdown(audit: &Audit) -> String {
             escape_markdown(&input.sha256)
         );
     }
+    if let Some(digest) = &audit.settings.calibration {
+        let _ = writeln!(
+            out,
+            "Answers passed through a calibration map, SHA-256 {}\n",
+            code(digest)
+        );
+    }
     out
 }
 

@@ -100,7 +100,7 @@ fn sample(text: &str) -> Audit {
             bins: 15,
             confidence: 0.95,
             seed: 0,
-            calibration: None,
+            calibration: Some(text.to_owned()),
             tolerance: 1e-6,
             thresholds: BTreeMap::from([("ece", threshold)]),
         },

@@ -18,6 +18,13 @@ pub fn audit_text(audit: &Audit) -> String {
     if !audit.baseline.is_empty() {
         inputs(&mut out, "Compared with", &audit.baseline);
     }
+    if let Some(digest) = &audit.settings.calibration {
+        let digest = escape_terminal(digest);
+        let _ = writeln!(
+            out,
+            "Answers passed through a calibration map\n  sha256 {digest}"
+        );
+    }
     rejected(&mut out, audit);
     out.push('\n');
     for check in &audit.checks {

@@ -1,9 +1,9 @@
-//! Rows that cannot be used, hostile texts, outputs that fail.
+//! Rows that cannot be used, hostile texts.
 
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::{Place, check, exists, verdict};
+use crate::{Place, check, verdict};
 
 const GOOD: &str = "{\"probs\":[0.75,0.25],\"label\":0}\n";
 
@@ -155,28 +155,6 @@ fn a_stream_has_the_name_it_is_given() {
     assert_eq!(audit["inputs"][0]["usable"], 50);
     // 50 right of 50 at confidence 0.75: the interval of accuracy starts above it.
     assert_eq!(verdict(&audit, "gap"), "fail");
-}
-
-#[test]
-fn an_output_that_cannot_be_finished_is_an_error_and_leaves_nothing() {
-    let place = Place::new();
-    place.write("p.jsonl", GOOD.repeat(100));
-    let mut child = place
-        .command(&["p.jsonl"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    assert_eq!(child.wait().unwrap().code(), Some(2));
-    if exists(std::path::Path::new("/dev/full")) {
-        place.refuses(&["p.jsonl", "--output", "/dev/full"], "cannot be written");
-        place.refuses(&["p.jsonl", "--partial", "/dev/full"], "cannot be written");
-    }
-    place.write("bad.jsonl", "?\n");
-    place.refuses(&["bad.jsonl", "--output", "report.txt"], "no");
-    assert!(!exists(&place.path("report.txt")));
-    let left = std::fs::read_dir(place.path("")).unwrap().count();
-    assert_eq!(left, 2);
 }
 
 /// Names that are markup in some format do not get into any report as such.

@@ -1,10 +1,11 @@
 //! `lpf audit` from end to end.
 
 mod hostile;
+mod outputs;
 mod reference;
 mod shards;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -70,8 +71,4 @@ fn check<'a>(audit: &'a Value, id: &str) -> &'a Value {
 /// What the check with this id says.
 fn verdict<'a>(audit: &'a Value, id: &str) -> &'a str {
     check(audit, id)["verdict"]["kind"].as_str().unwrap()
-}
-
-fn exists(path: &Path) -> bool {
-    path.try_exists().unwrap()
 }

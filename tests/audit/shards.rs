@@ -71,6 +71,84 @@ fn merged_shards_give_the_bytes_of_one_run_in_every_order_and_for_any_threads() 
     place.refuses(&["a.jsonl", "three.jsonl"], "their classes");
 }
 
+/// Both the log and the earlier one in shards: the bytes of one run over the files.
+#[test]
+fn a_baseline_may_be_several_files_or_shards() {
+    let place = Place::new();
+    let names = ["a", "b", "x", "y"];
+    for (name, rows) in names.into_iter().zip([400, 150, 300, 250]) {
+        place.write(&format!("{name}.jsonl"), log(rows, rows));
+        let output = place.run(&[
+            "--partial",
+            &format!("{name}.state"),
+            &format!("{name}.jsonl"),
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    let run = |merge: &[&str], end: &str, now: [&str; 2], before: &[&str], format: &str| {
+        let mut args: Vec<String> = merge.iter().map(|m| m.to_string()).collect();
+        args.extend(now.map(|name| format!("{name}.{end}")));
+        for name in before {
+            args.extend(["--baseline".to_string(), format!("{name}.{end}")]);
+        }
+        args.extend(["--format".to_string(), format.to_string()]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let output = place.run(&args);
+        assert!(output.stderr.is_empty(), "{args:?}: {output:?}");
+        output.stdout
+    };
+    for format in ["json", "text", "html"] {
+        let whole = run(&[], "jsonl", ["a", "b"], &["x", "y"], format);
+        assert_eq!(run(&[], "jsonl", ["b", "a"], &["y", "x"], format), whole);
+        for (now, before) in [(["a", "b"], ["x", "y"]), (["b", "a"], ["y", "x"])] {
+            assert_eq!(run(&["--merge"], "state", now, &before, format), whole);
+        }
+        // Negative controls: without a part of the baseline, or with the roles exchanged.
+        assert_ne!(
+            run(&["--merge"], "state", ["a", "b"], &["x"], format),
+            whole
+        );
+        assert_ne!(
+            run(&["--merge"], "state", ["x", "y"], &["a", "b"], format),
+            whole
+        );
+    }
+    let report = run(&[], "jsonl", ["a", "b"], &["x", "y"], "json");
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let rows = |inputs: &Value| -> Vec<u64> {
+        let inputs = inputs.as_array().unwrap().iter();
+        inputs
+            .map(|input| input["rows"].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(rows(&report["inputs"]), [400, 150]);
+    assert_eq!(rows(&report["baseline"]), [300, 250]);
+    let merge = |files: &[&str], what: &str| place.refuses(&[&["--merge"], files].concat(), what);
+    merge(
+        &["a.state", "--baseline", "x.state", "--baseline", "x.state"],
+        "x.jsonl is in both, and no row may count twice",
+    );
+    merge(
+        &["a.state", "--baseline", "x.jsonl"],
+        "x.jsonl: not a state",
+    );
+    place.run(&["--partial", "z.state", "--bins", "10", "y.jsonl"]);
+    merge(
+        &["a.state", "--baseline", "x.state", "--baseline", "z.state"],
+        "they differ in --bins",
+    );
+    // Rows of the baseline that cannot be used are as fatal as others.
+    place.write("good.jsonl", "{\"probs\":[0.5,0.5],\"label\":0}\n");
+    place.refuses(
+        &["good.jsonl", "--strict", "--baseline", "x.jsonl"],
+        "x.jsonl:8: probs: ",
+    );
+    place.refuses(
+        &["-", "--baseline", "-"],
+        "standard input can be read only once",
+    );
+}
+
 /// The text with another value of the first field of this name. (A tree of JSON values would
 /// round the long integers of a state.)
 fn with(state: &str, key: &str, new: &str) -> String {

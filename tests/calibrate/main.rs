@@ -1,6 +1,7 @@
 //! `lpf calibrate`, and `lpf infer --calibration` with what it makes, as processes; and the
 //! calibration metrics beside those of other programs.
 
+mod audited;
 mod peers;
 
 use std::fs;
