@@ -23,7 +23,7 @@ mod share;
 mod structure;
 mod support;
 
-pub use encoder_variance::{EncoderVariance, encoder_variance};
+pub use encoder_variance::{EncoderVariance, NormSums, encoder_variance};
 pub use evidence_count::{EvidenceCount, evidence_count};
 pub use independence::{ClassDependence, Independence, IndependenceTest, independence};
 pub use individual_calibration::{IndividualCalibration, individual_calibration};

@@ -133,6 +133,8 @@ pub enum Reason {
     OtherClasses,
     /// A weight that is negative or not finite.
     Weight,
+    /// A posterior that is no Gaussian.
+    Posterior,
     /// The factors exclude every class.
     Contradiction,
     /// No label.
@@ -151,6 +153,7 @@ impl Reason {
             Reason::NotADistribution => "not a probability distribution",
             Reason::OtherClasses => "other classes than the rest",
             Reason::Weight => "a weight that is negative or not finite",
+            Reason::Posterior => "a posterior that is no Gaussian",
             Reason::Contradiction => "factors that exclude every class",
             Reason::NoLabel => "no label",
             Reason::UnknownLabel => "a label that is none of the classes",

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `row`, `columns` | from a line of JSON or CSV to a prediction, or to the reason why not |
 //! | `scan` | [`scan()`]: a file of any length, in constant memory, on all threads |
-//! | `tally`, `evidence_tally` | [`Tally`]: counts and exact sums, which add up over shards |
+//! | `tally`, `evidence_tally`, `item_tally` | [`Tally`]: counts and exact sums, which add up over shards |
 //! | `grid`, `histogram`, `kept`, `sample` | what a tally is made of: confidences on a fine grid, quantiles, the worst rows, a bounded sample |
 //! | `state` | a tally in a file |
-//! | `rounding` | how far an answer may be from its aggregate for rounding alone |
+//! | `rounding` | how far an answer may be from its aggregate, and a weight from its confidence, for rounding alone |
 //! | `intervals`, `null`, `smooth` | intervals, verdicts and power; the ECE of a calibrated model; the smooth error's interval |
 //! | `checks` | [`audit()`]: from a tally to checks with verdicts |
 //! | `outcome` | [`Audit`]: what an audit gives, as pure data |
@@ -22,6 +22,7 @@ mod evidence_tally;
 mod grid;
 mod histogram;
 mod intervals;
+mod item_tally;
 mod kept;
 mod null;
 mod outcome;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The number of this shape; any change of a name or of a meaning raises it.
+/// The number of this shape; any change of a name or of a meaning raises it, a further name does not.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything an audit has found.
@@ -116,6 +116,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// SHA-256 of the calibration map that answers were passed through, if any.
     pub calibration: Option<String>,
+    /// How weights are said to follow from posteriors: the name of a function, or `none`.
+    pub confidence_function: String,
     /// The limit of each gated check.
     pub thresholds: BTreeMap<&'static str, Threshold>,
 }

@@ -21,8 +21,25 @@
 //!
 //! Numbers below the smallest normal one of the precision lose digits: an entry may also be off by
 //! that number.
+//!
+//! # Weights
+//! A weight is `f(s)` of the mean `s` of `d` standard deviations, or of variances. `σ` is rounded, and
+//! it or a variance is made from the other by a root or a square (`3u`); `d` terms are added in any
+//! order and divided (`d·u`): `s` is off by `(d + 3)u`, relatively, which moves `ln f` by at most
+//! `c·(d + 3)u` with `c = abs(d ln f/d ln s)`:
+//!
+//! | function | `c` at most |
+//! |---|---|
+//! | `1/(1 + s)` | 1 |
+//! | `e^{−s}` | `s` |
+//! | `sigmoid(−2s)/(1 + s)` | `1 + 2s` |
+//!
+//! The function itself adds at most `10u`: an exponential, twice where the sigmoid is written
+//! `e/(1 + e)` (`4u`), two sums, two quotients, a product (`5u`), and the weight stored (`u`). A sigmoid
+//! made from a hyperbolic tangent loses more, and is not covered.
 
 use crate::aggregate::Method;
+use crate::latent::{Confidence, GaussianPosterior};
 use crate::math::ln;
 use crate::simplex::Distribution;
 
@@ -87,6 +104,29 @@ impl Precision {
         };
         let entries = relative.iter().zip(own);
         entries.map(|(r, p)| r * p + self.smallest).collect()
+    }
+
+    /// How far a rounded weight may be from `own`, the confidence of the posterior.
+    pub fn allowed_weight(
+        self,
+        function: Confidence,
+        posterior: &GaussianPosterior,
+        own: f64,
+    ) -> f64 {
+        let s = function.uncertainty(posterior);
+        let condition = match function {
+            Confidence::Reciprocal | Confidence::Precision => 1.0,
+            Confidence::Exponential => s,
+            Confidence::Reference => 1.0 + 2.0 * s,
+        };
+        let roundings = condition * (posterior.dimension() as f64 + 3.0) + 10.0;
+        // A weight of zero stays zero however far s is off: there is nothing to multiply.
+        let relative = if own > 0.0 {
+            libm::expm1(self.unit * roundings) * own
+        } else {
+            0.0
+        };
+        relative + self.smallest
     }
 }
 

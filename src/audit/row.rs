@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::columns::Columns;
+use super::item_tally::LoggedItem;
 use super::kept::Reason;
 use crate::data::{Evidence, Fault, Label, LoggedUncertainty, Place, Prediction, RecordError};
 use crate::simplex::{Distribution, SimplexError, validate};
@@ -75,6 +76,8 @@ pub struct Row<'a> {
     pub label: Result<usize, Refusal>,
     /// The factors behind it and their weights, where all items have them.
     pub evidence: Option<(Vec<Distribution>, Vec<f64>)>,
+    /// What else was logged of each item.
+    pub items: Vec<LoggedItem>,
     /// The distributions whose mean is the answer, row by row.
     pub samples: Option<Vec<f64>>,
     /// What was logged about their spread.
@@ -197,6 +200,7 @@ pub fn check<'a>(
             }
         }
     }
+    let items = logged_items(prediction.evidence.as_deref().unwrap_or_default())?;
     let evidence = match &prediction.evidence {
         Some(items) if !items.is_empty() && items.iter().all(|i| i.factor.is_some()) => {
             Some(factors(items, tolerance, &counted, &invalid)?)
@@ -235,9 +239,24 @@ pub fn check<'a>(
         answer,
         label,
         evidence,
+        items,
         samples,
         uncertainty: prediction.uncertainty,
     })
+}
+
+/// The items beside their factors, if each posterior is one.
+fn logged_items(items: &[Evidence<'_>]) -> Result<Vec<LoggedItem>, Refusal> {
+    let logged = |(index, item): (usize, &Evidence<'_>)| {
+        Ok(LoggedItem {
+            posterior: item.posterior(index).map_err(|error| {
+                let field = error.place.to_string();
+                Refusal::new(Reason::Posterior, field, error.fault.to_string())
+            })?,
+            weight: item.weight,
+        })
+    };
+    items.iter().enumerate().map(logged).collect()
 }
 
 /// The common case without a sort: all in `[0, 1]`, and the sum closer to one than any order of

@@ -12,6 +12,7 @@ use super::row::{self, Classes, Layout, MAX_CLASSES};
 use super::tally::{MergeError, Reading, Shape, StoredInput, Tally};
 use crate::calibration::CalibrationError;
 use crate::data::{Batch, CalibrationFile, LineReader, LinesError, check_names};
+use crate::latent::Confidence;
 
 /// What is asked of every file.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct ScanSettings {
     pub tolerance: f64,
     /// How the answer is said to follow from the factors: `spn`, `uniform`, or `none`.
     pub method: String,
+    /// How weights are said to follow from posteriors.
+    pub confidence: Option<Confidence>,
     /// A map that answers are passed through before they are scored.
     pub calibration: Option<CalibrationFile>,
 }
@@ -130,6 +133,10 @@ fn empty(classes: &Classes, settings: &ScanSettings) -> Result<Tally, ScanError>
         bins: settings.bins,
         tolerance: settings.tolerance,
         method: settings.method.clone(),
+        confidence: settings
+            .confidence
+            .map_or("none", Confidence::name)
+            .to_string(),
         calibration: settings.calibration.as_ref().map(digest),
     };
     Tally::new(shape).map_err(ScanError::Bins)

@@ -15,7 +15,7 @@ use crate::data::check_names;
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";
 /// The version of the format; any change of meaning raises it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The largest file that is read: some ten times a state with all cells of the grid, a full sample
 /// and a thousand classes.
 pub const MAX_STATE_BYTES: u64 = 512 << 20;
@@ -104,6 +104,7 @@ pub fn read_state(reader: impl Read) -> Result<Tally, StateError> {
 
 fn check(tally: &Tally) -> Result<(), &'static str> {
     let (shape, scores, evidence) = (&tally.shape, &tally.scores, &tally.evidence);
+    let items = &tally.items;
     let classes = shape.classes.len();
     check_names(&shape.classes)?;
     if classes > MAX_CLASSES {
@@ -144,6 +145,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
             &evidence.undecomposed_rows,
             &evidence.sample.too_large,
             &scores.impossible,
+            &items.items,
         ])
         .all(|count| *count <= MOST_ROWS);
     if !small {
@@ -191,6 +193,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
         ),
         (evidence.decomposed <= rows, "the decompositions"),
         (evidence.sample.fits(classes), "the sample"),
+        (items.fits(rows), "the items"),
         ((0.0..1.0).contains(&shape.tolerance), "the tolerance"),
     ];
     match fits.into_iter().find(|(fits, _)| !fits) {

@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence_tally::{EvidenceTally, WithEvidence};
 use super::grid::Grid;
+use super::item_tally::ItemTally;
 use super::kept::{Reason, Source, Unusable, Worst};
 use super::outcome::Input;
 use super::row::{self, Classes, Layout, Refusal, Row};
 use crate::aggregate::Method;
 use crate::calibration::{CalibrationError, Reliability};
 use crate::data::CalibrationFile;
+use crate::latent::Confidence;
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
 
@@ -32,6 +34,8 @@ pub struct Shape {
     pub tolerance: f64,
     /// How the answer is said to follow from the factors: `spn`, `uniform`, or nothing.
     pub method: String,
+    /// How weights are said to follow from posteriors: the name of a [`Confidence`], or `none`.
+    pub confidence: String,
     /// SHA-256 of the calibration map that answers were passed through before they were scored.
     pub calibration: Option<String>,
 }
@@ -190,6 +194,8 @@ pub struct Tally {
     pub scores: Scores,
     /// Rows with logged evidence.
     pub evidence: EvidenceTally,
+    /// The single items of evidence.
+    pub items: ItemTally,
 }
 
 /// One file or stream.
@@ -257,6 +263,7 @@ impl Tally {
             invalid: 0,
             worst_sums: Worst::default(),
             evidence: EvidenceTally::default(),
+            items: ItemTally::default(),
         })
     }
 
@@ -350,6 +357,8 @@ impl Tally {
             let refusal = || (String::from("line"), String::from(message));
             return self.unusable.add(at, Reason::NoAnswer, refusal);
         };
+        let asked = Confidence::from_name(&self.shape.confidence);
+        self.items.add(at, &row.id, &row.items, asked);
         let logged = row.uncertainty.as_ref();
         let samples = row.samples.as_deref();
         self.evidence
@@ -394,6 +403,7 @@ impl Tally {
             (a.bins == b.bins, "--bins"),
             (a.tolerance == b.tolerance, "--tolerance"),
             (a.method == b.method, "--method"),
+            (a.confidence == b.confidence, "--confidence"),
             (a.calibration == b.calibration, "--calibration"),
         ] {
             if !equal {
@@ -428,6 +438,7 @@ impl Tally {
             .map_err(|_| MergeError::TooMany)?;
         self.evidence
             .merge(&other.evidence)
+            .and_then(|()| self.items.merge(&other.items))
             .ok_or(MergeError::TooMany)
     }
 }

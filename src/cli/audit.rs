@@ -15,6 +15,7 @@ use crate::audit::{
 };
 use crate::calibration::MAX_BINS;
 use crate::data::{CalibrationFile, DEFAULT_TOLERANCE, Gate, GateError, check_names};
+use crate::latent::Confidence;
 use crate::report::{
     audit_html, audit_junit, audit_markdown, audit_sarif, audit_text, harmless_json,
 };
@@ -29,7 +30,9 @@ const EXAMPLES: &str = "\
 Input, one prediction a line (entity, evidence, samples and uncertainty may be left out):
   {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1], \"evidence\": [
     {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
-or CSV with a header: a column `label`, and for each class a column `prob_CLASS` or `p_CLASS`.
+An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard deviations) or \"cov\"
+(a list of rows). Weights are then held against it, and its norm against assumption A2.
+CSV has a header: a column `label`, and for each class a column `prob_CLASS` or `p_CLASS`.
 Rows that cannot be used are counted and the first 20 listed; --strict makes them an error.
 
 A check passes if its whole interval is on the good side of its limit, fails if it is wholly on
@@ -99,6 +102,10 @@ pub struct Args {
     /// How the answer is said to follow from the factors
     #[arg(long, value_enum, default_value = "spn")]
     method: Way,
+
+    /// How weights are said to follow from logged posteriors
+    #[arg(long, value_enum, default_value = "reference")]
+    confidence: Weighting,
 
     /// Prior of the classes, to tell whether it was counted too often [default: how often each
     /// class was true]
@@ -190,6 +197,33 @@ impl Way {
             Way::Spn => "spn",
             Way::Uniform => "uniform",
             Way::None => "none",
+        }
+    }
+}
+
+/// How a weight may follow from the posterior of its item; `s` is the mean standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Weighting {
+    /// sigmoid(-2s)/(1 + s), as `lpf infer` and the reference implementation have it
+    Reference,
+    /// 1/(1 + s)
+    Reciprocal,
+    /// exp(-s)
+    Exponential,
+    /// 1/(1 + v), v the mean variance
+    Precision,
+    /// Some other way, which is not checked
+    None,
+}
+
+impl Weighting {
+    fn function(self) -> Option<Confidence> {
+        match self {
+            Weighting::Reference => Some(Confidence::Reference),
+            Weighting::Reciprocal => Some(Confidence::Reciprocal),
+            Weighting::Exponential => Some(Confidence::Exponential),
+            Weighting::Precision => Some(Confidence::Precision),
+            Weighting::None => None,
         }
     }
 }
@@ -337,6 +371,7 @@ impl Plan {
                 bins,
                 tolerance,
                 method: args.method.name().to_string(),
+                confidence: args.confidence.function(),
                 calibration,
             },
             strict: args.strict || gate.strict.unwrap_or(false),

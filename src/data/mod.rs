@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `record` | [`Record`]: one entity a line, and what can be wrong with it |
 //! | `record_parse` | from a line of JSON to a record, naming the field of an error |
+//! | `record_posterior` | the Gaussian that an item of evidence was logged with |
 //! | `record_entity` | [`Entity`]: a record whose factors are distributions |
 //! | `record_prediction` | [`Prediction`]: a line of a log, with the answer that was given |
 //! | `record_lines` | [`LineReader`]: files of any length in constant memory |
@@ -25,6 +26,7 @@ mod record;
 mod record_entity;
 mod record_lines;
 mod record_parse;
+mod record_posterior;
 mod record_prediction;
 mod synthetic;
 

@@ -60,9 +60,14 @@ impl Confidence {
 
     /// The weight of an item with this posterior. Range: `[0, 1]`, never NaN.
     pub fn weight(self, posterior: &GaussianPosterior) -> f64 {
+        self.of_uncertainty(self.uncertainty(posterior))
+    }
+
+    /// What the weight is a function of: `s`, or `v` for [`Confidence::Precision`].
+    pub fn uncertainty(self, posterior: &GaussianPosterior) -> f64 {
         match self {
-            Confidence::Precision => self.of_uncertainty(posterior.mean_variance()),
-            _ => self.of_uncertainty(posterior.mean_sigma()),
+            Confidence::Precision => posterior.mean_variance(),
+            _ => posterior.mean_sigma(),
         }
     }
 

@@ -67,6 +67,7 @@ pub fn audit_html(audit: &Audit) -> String {
     item("confidence", &digits(settings.confidence));
     item("seed", &settings.seed.to_string());
     item("tolerance of sums", &digits(settings.tolerance));
+    item("confidence function", &settings.confidence_function);
     for (id, threshold) in &settings.thresholds {
         item(&format!("limit of {id}"), &limit(Some(*threshold)));
     }

@@ -101,6 +101,7 @@ fn sample(text: &str) -> Audit {
             confidence: 0.95,
             seed: 0,
             calibration: Some(text.to_owned()),
+            confidence_function: "reference".to_string(),
             tolerance: 1e-6,
             thresholds: BTreeMap::from([("ece", threshold)]),
         },

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod outputs;
+mod posteriors;
 mod reference;
 mod shards;
 
@@ -12,6 +13,19 @@ use serde_json::Value;
 
 /// The predictions of the reference implementation.
 const REFERENCE: &str = include_str!("../fixtures/reference/predictions.jsonl");
+
+/// The rows of the reference.
+fn rows() -> Vec<Value> {
+    let lines = REFERENCE.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A log of these rows.
+fn lines(rows: &[Value]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
 
 /// A folder that goes away, and the commands that run in it.
 struct Place(tempfile::TempDir);

@@ -1,21 +1,10 @@
 //! On the predictions of the reference implementation, as they are and with their known defect.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{Place, REFERENCE, check, verdict};
+use crate::{Place, REFERENCE, check, lines, rows, verdict};
 
 const CLASSES: [&str; 4] = ["--answer", "spn", "--classes", "low,medium,high"];
-
-fn rows() -> Vec<Value> {
-    let lines = REFERENCE.lines().filter(|line| !line.trim().is_empty());
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
-fn lines(rows: &[Value]) -> String {
-    rows.iter().map(|row| format!("{row}\n")).collect()
-}
 
 /// The product as the reference computes it, for `k` factors (0.8, 0.15, 0.05) of weight one: in
 /// single precision, without the maximum subtracted, divided by the sum and 1e-10.

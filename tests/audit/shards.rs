@@ -24,6 +24,10 @@ fn log(seed: u32, rows: u32) -> String {
                 0..10 => format!(
                     "{{\"id\":{i},\"label\":{label},\"factors\":[{p:?},[0.5,0.5],[0.25,0.75]]}}\n"
                 ),
+                22..28 => format!(
+                    "{{\"id\":{i},\"label\":{label},\"probs\":{p:?},\"evidence\":[{{\"mu\":[0],\"sigma\":[{b}],\"weight\":{}}},{{\"mu\":[1,{a}],\"cov\":[[2,{a}],[{a},2]]}}]}}\n",
+                    1.0 / (1.0 + b)
+                ),
                 _ => format!("{{\"id\":{i},\"label\":{label},\"probs\":{p:?}}}\n"),
             }
         })
@@ -45,7 +49,11 @@ fn merged_shards_give_the_bytes_of_one_run_in_every_order_and_for_any_threads() 
         let format = ["--format", format];
         let files = ["a.jsonl", "b.jsonl", "c.jsonl"];
         let whole = place.run(&[&files[..], &format, &["--threads", "1"]].concat());
-        assert!(!whole.stdout.is_empty());
+        let said = String::from_utf8_lossy(&whole.stdout);
+        // Rows 22 to 27 of every 50 have posteriors, and weights of another function.
+        assert!(said.contains("In 0 of 120 rows the weights are"), "{said}");
+        assert!(said.contains("The reciprocal function fits 120 rows."));
+        assert!(said.contains("the 240 covariances of 120 entities"));
         let other = ["c.jsonl", "a.jsonl", "b.jsonl"];
         let again = place.run(&[&other[..], &format, &["--threads", "3"]].concat());
         assert_eq!(again.stdout, whole.stdout);
@@ -67,6 +75,14 @@ fn merged_shards_give_the_bytes_of_one_run_in_every_order_and_for_any_threads() 
     place.refuses(&["a.jsonl", "a.jsonl"], "no row may count twice");
     place.run(&["--partial", "d.state", "--bins", "10", "c.jsonl"]);
     place.refuses(&["--merge", "a.state", "d.state"], "--bins");
+    place.run(&[
+        "--partial",
+        "e.state",
+        "--confidence",
+        "reciprocal",
+        "c.jsonl",
+    ]);
+    place.refuses(&["--merge", "a.state", "e.state"], "--confidence");
     place.write("three.jsonl", "{\"probs\":[0.5,0.25,0.25],\"label\":0}\n");
     place.refuses(&["a.jsonl", "three.jsonl"], "their classes");
 }
@@ -174,7 +190,7 @@ fn damaged_states_are_refused() {
         place.refuses(&["--merge", "cut.state"], "not a state");
     }
     let changes = [
-        ("version", "2", "version 2"),
+        ("version", "1", "version 1"),
         ("format", "\"x\"", "another kind"),
         ("checked", "61", "the checked rows"),
         (
@@ -190,6 +206,9 @@ fn damaged_states_are_refused() {
         ("labels", "[60]", "the number of classes"),
         ("predicted", "[60,60,60]", "the predicted classes"),
         ("within_single", "61", "the compared rows"),
+        ("most", "301", "the items"),
+        ("weighed", "1", "the items"),
+        ("items", "{\"rows\":18446744073709551615}", "not a state"),
         ("rows", "59", "the number of rows"),
         ("tolerance", "2", "the tolerance"),
     ];

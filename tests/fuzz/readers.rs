@@ -6,6 +6,7 @@ use lpf::data::{
     Batch, CalibrationFile, DEFAULT_TOLERANCE, Entity, Expectations, Gate, LineReader, Model,
     Prediction, Record, aggregator_from_bytes,
 };
+use lpf::latent::Confidence;
 use lpf::report::{audit_html, audit_junit, audit_markdown, audit_sarif, audit_text};
 use lpf::simplex::Distribution;
 
@@ -85,6 +86,7 @@ fn audited(bytes: &[u8], csv: Option<ColumnNames>) {
         bins: 15,
         tolerance: DEFAULT_TOLERANCE,
         method: "spn".to_string(),
+        confidence: Some(Confidence::Reference),
         calibration: None,
     };
     match scan("log", bytes, &settings, &|_| {}) {

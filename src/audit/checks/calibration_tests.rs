@@ -18,6 +18,7 @@ fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
         bins: 15,
         tolerance: 1e-6,
         method: "none".into(),
+        confidence: "none".to_string(),
         calibration: None,
     };
     let mut tally = Tally::new(shape).unwrap();

@@ -1,21 +1,22 @@
 //! Does the answer follow from its evidence, and how much hangs on single items?
 
-use super::Gate;
-use crate::assumptions::{IndependenceTest, Items, independence};
+use super::{Gate, assumptions};
 use crate::audit::histogram::{Histogram, LARGEST};
 use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, ORDER, moments, normal_range, rate_range};
 use crate::audit::outcome::{Check, Curves, InfluencePoint};
 use crate::audit::tally::Tally;
+use crate::latent::Confidence;
 use crate::math::{ExactSum, ln};
 use crate::simplex::{Distribution, prior_corrected};
 
 /// What the checks of this file need.
-const NO_EVIDENCE: &str = "no row has factors";
+pub(super) const NO_EVIDENCE: &str = "no row has factors";
 
 pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
     checks.push(consistency(gate, tally));
+    checks.push(weights(gate, tally));
     checks.push(prior_counting(gate, tally));
-    checks.push(dependence(gate, tally));
+    assumptions::checks(gate, tally, checks);
     influence(gate, tally, checks, curves);
     checks.push(decomposition(gate, tally));
     checks.push(effective_items(gate, tally));
@@ -46,6 +47,46 @@ fn consistency(gate: &Gate<'_>, tally: &Tally) -> Check {
     );
     let worst = evidence.inconsistent.offenders();
     gate.census(id, off as f64 / compared as f64, compared, sentence, worst)
+}
+
+/// Are the logged weights what the logged posteriors say?
+fn weights(gate: &Gate<'_>, tally: &Tally) -> Check {
+    let id = "weights";
+    let items = &tally.items;
+    let asked = Confidence::from_name(&tally.shape.confidence);
+    let Some(asked) = asked else {
+        let reason = "weights are not said to follow from posteriors (--confidence none)";
+        return gate.not_run(id, reason);
+    };
+    let n = items.weighed;
+    if n == 0 {
+        return gate.not_run(id, "no row has both weights and posteriors");
+    }
+    let within = |counts: &[u64], function| {
+        let functions = Confidence::ALL.into_iter().zip(counts);
+        let mut found = functions.filter(|(f, _)| *f == function);
+        found.next().map_or(0, |(_, count)| *count)
+    };
+    let single = within(&items.within_single, asked);
+    let double = within(&items.within_double, asked);
+    let others = Confidence::ALL.into_iter().zip(items.within_single);
+    let better = others.filter(|(_, count)| *count > single);
+    let hint = match better.max_by_key(|(_, count)| *count) {
+        Some((function, count)) => {
+            format!(" The {} function fits {count} rows.", function.name())
+        }
+        None if single == 0 => " None of the other functions fits any row.".to_string(),
+        None => String::new(),
+    };
+    let largest = items.largest_difference.get();
+    let sentence = format!(
+        "In {single} of {n} rows the weights are the {} confidence of the posteriors within the \
+         rounding of float32, in {double} of them within that of float64; the largest difference is \
+         {largest:.2e}.{hint}",
+        asked.name()
+    );
+    let worst = items.off.offenders();
+    gate.census(id, (n - single) as f64 / n as f64, n, sentence, worst)
 }
 
 /// Each factor contains the prior, so a product of K of them contains it K times (claim T1). On the
@@ -99,32 +140,6 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
         }
     );
     gate.estimate(id, value, range, NORMAL, n, sentence)
-}
-
-/// A1 on the sample: do items of one entity agree more than their class explains?
-fn dependence(gate: &Gate<'_>, tally: &Tally) -> Check {
-    let id = "dependence";
-    let (mut factors, mut offsets, mut labels) = (Vec::new(), vec![0], Vec::new());
-    for row in tally.evidence.sample.rows() {
-        factors.extend(row.factors.iter().cloned());
-        offsets.push(factors.len());
-        labels.push(row.label);
-    }
-    if factors.is_empty() {
-        return gate.not_run(id, NO_EVIDENCE);
-    }
-    let test = IndependenceTest {
-        seed: gate.settings.seed,
-        ..IndependenceTest::default()
-    };
-    let tested = Items::new(&factors, &offsets)
-        .and_then(|items| independence(&items, &labels, &test))
-        .map_err(|error| error.to_string());
-    match tested.map(|found| (found.smallest_p(), found.sentence())) {
-        Ok((Some(p), sentence)) => gate.probability(id, p, labels.len() as u64, sentence),
-        Ok((None, sentence)) => gate.not_run(id, sentence.trim_end_matches('.')),
-        Err(error) => gate.not_run(id, error),
-    }
 }
 
 fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {

@@ -5,6 +5,7 @@
 //! `1 − δ` and a model that keeps every limit is failed by any check with probability at most `δ`.
 //! A check without a threshold shows an interval of level `1 − δ` of its own.
 
+mod assumptions;
 mod calibration;
 mod drift;
 mod evidence;
@@ -200,6 +201,7 @@ pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) 
             seed: settings.seed,
             tolerance: tally.shape.tolerance,
             calibration: tally.shape.calibration.clone(),
+            confidence_function: tally.shape.confidence.clone(),
             thresholds: settings.thresholds.clone(),
         },
         summary: Summary::of(&checks),

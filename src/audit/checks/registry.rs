@@ -63,7 +63,7 @@ const ECE_LIMIT: f64 = 0.05;
 const GAP_LIMIT: f64 = 0.02;
 
 /// All checks, in the order of the report.
-pub const CHECKS: [Kind; 29] = [
+pub const CHECKS: [Kind; 34] = [
     new("validity", "Rows that are no distributions", Side::AtMost)
         .census()
         .limit(0.0),
@@ -132,6 +132,12 @@ pub const CHECKS: [Kind; 29] = [
     .census()
     .limit(0.0),
     new(
+        "weights",
+        "Rows whose weights are not the confidence of their posteriors",
+        Side::AtMost,
+    )
+    .census(),
+    new(
         "prior_counting",
         "Log loss that counting the prior once would save",
         Side::AtMost,
@@ -140,6 +146,27 @@ pub const CHECKS: [Kind; 29] = [
         "dependence",
         "Chance of this likeness of items, if independent (A1)",
         Side::AtLeast,
+    ),
+    new(
+        "encoder_variance",
+        "Mean norm of the covariances (A2)",
+        Side::AtMost,
+    ),
+    new(
+        "item_calibration",
+        "Calibration error of single items (A3)",
+        Side::AtMost,
+    ),
+    new(
+        "evidence_count",
+        "Most items of one entity (A5)",
+        Side::AtMost,
+    )
+    .census(),
+    new(
+        "support",
+        "Entities with a factor that nearly excludes a class (A6)",
+        Side::AtMost,
     ),
     new(
         "influence",

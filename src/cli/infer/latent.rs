@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use nalgebra::DMatrix;
-
 use super::super::Failure;
 use crate::data::{Evidence, Fault, Model, Place, Record, RecordError, read_aggregator};
 use crate::latent::random::{Item, Stream, evidence_keys, text_key};
@@ -142,63 +140,34 @@ impl Latent {
         Ok(posteriors)
     }
 
+    /// The posterior of an item, encoded from its embedding or as given; none where it has
+    /// neither.
     fn posterior(
         &self,
         index: usize,
         item: &Evidence<'_>,
     ) -> Result<Option<GaussianPosterior>, RecordError> {
         let place = |name| Place::item_field(index, name);
-        let latent = self.model.vae.shape().latent;
-        let spreads = [item.sigma.is_some(), item.cov.is_some()];
-        match (&item.embedding, &item.mu, spreads) {
-            (Some(_), Some(_), _) => {
-                let what = "given beside an embedding; one of the two says what the item is";
-                Err(fail(place("mu"), what))
+        if let Some(given) = item.posterior(index)? {
+            let (found, latent) = (given.dimension(), self.model.vae.shape().latent);
+            if found != latent {
+                let what = format!("{found} numbers; the model has {latent}");
+                return Err(fail(place("mu"), what));
             }
-            (_, None, [true, _]) => Err(fail(place("sigma"), "given without mu")),
-            (_, None, [_, true]) => Err(fail(place("cov"), "given without mu")),
-            (_, Some(_), [false, false]) => Err(fail(place("mu"), "given without sigma or cov")),
-            (_, Some(_), [true, true]) => Err(fail(place("cov"), "given beside sigma")),
-            (Some(embedding), None, _) => {
-                let narrow: Vec<f32> = embedding.iter().map(|&x| x as f32).collect();
-                let expected = self.model.vae.shape().embedding;
-                if narrow.len() != expected {
-                    let what = format!(
-                        "{} numbers; the model's encoder takes {expected}",
-                        narrow.len()
-                    );
-                    return Err(fail(place("embedding"), what));
-                }
-                let posteriors = self.model.vae.posteriors(&narrow);
-                let mut posteriors =
-                    posteriors.map_err(|e| fail(place("embedding"), e.to_string()))?;
-                Ok(posteriors.pop())
-            }
-            (None, Some(mu), _) => {
-                if mu.len() != latent {
-                    let what = format!("{} numbers; the model has {latent}", mu.len());
-                    return Err(fail(place("mu"), what));
-                }
-                let made = match (&item.sigma, &item.cov) {
-                    (_, Some(rows)) => {
-                        if rows.len() != latent || rows.iter().any(|r| r.len() != latent) {
-                            let what = format!("not {latent} rows of {latent} numbers");
-                            return Err(fail(place("cov"), what));
-                        }
-                        let numbers: Vec<f64> = rows.concat();
-                        let covariance = DMatrix::from_row_slice(latent, latent, &numbers);
-                        GaussianPosterior::full(mu.clone(), covariance)
-                    }
-                    (sigma, None) => {
-                        let sigma = sigma.clone().unwrap_or_default();
-                        GaussianPosterior::diagonal(mu.clone(), sigma)
-                    }
-                };
-                let name = if item.cov.is_some() { "cov" } else { "sigma" };
-                made.map(Some).map_err(|e| fail(place(name), e.to_string()))
-            }
-            (None, None, _) => Ok(None),
+            return Ok(Some(given));
         }
+        let Some(embedding) = &item.embedding else {
+            return Ok(None);
+        };
+        let narrow: Vec<f32> = embedding.iter().map(|&x| x as f32).collect();
+        let (found, expected) = (narrow.len(), self.model.vae.shape().embedding);
+        if found != expected {
+            let what = format!("{found} numbers; the model's encoder takes {expected}");
+            return Err(fail(place("embedding"), what));
+        }
+        let posteriors = self.model.vae.posteriors(&narrow);
+        let mut posteriors = posteriors.map_err(|e| fail(place("embedding"), e.to_string()))?;
+        Ok(posteriors.pop())
     }
 
     /// All posteriors, or the first item that has none.
