@@ -4,8 +4,10 @@ mod docs;
 mod formats;
 mod gate;
 mod hostile;
+mod markup;
 mod schema;
 mod shards;
+mod standards;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
