@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `row`, `columns` | from a line of JSON or CSV to a prediction, or to the reason why not |
+//! | `row` | from a prediction to a row that can be checked, or to the reason why not |
 //! | `scan` | [`scan()`]: a file of any length, in constant memory, on all threads |
 //! | `tally`, `evidence_tally`, `item_tally` | [`Tally`]: counts and exact sums, which add up over shards |
 //! | `grid`, `histogram`, `kept`, `sample` | what a tally is made of: confidences on a fine grid, quantiles, the worst rows, a bounded sample |
@@ -17,7 +17,6 @@
 //! same report, byte for byte.
 
 mod checks;
-mod columns;
 mod evidence_tally;
 mod grid;
 mod histogram;
@@ -38,12 +37,13 @@ pub use checks::{
     CHECKS, CONFIDENCE, CheckSettings, Kind, ThresholdError, audit, default_thresholds,
     set_threshold,
 };
-pub use columns::ColumnNames;
 pub use outcome::{
     Audit, Check, Curves, FIRST_REJECTIONS, InfluencePoint, Input, Interval, Offender, Power,
     ReasonCount, Rejected, Rejection, ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings, Side,
     Summary, Threshold, Tool, Verdict,
 };
+#[cfg(feature = "parquet")]
+pub use scan::scan_parquet;
 pub use scan::{ScanError, ScanSettings, scan};
 pub use state::{MAX_STATE_BYTES, StateError, read_state, write_state};
 pub use tally::{MergeError, Tally};

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::columns::Columns;
 use super::item_tally::LoggedItem;
 use super::kept::Reason;
-use crate::data::{Evidence, Fault, Label, LoggedUncertainty, Place, Prediction, RecordError};
+use crate::data::{
+    ColumnError, Columns, Evidence, Fault, Label, LoggedUncertainty, Place, Prediction, RecordError,
+};
 use crate::simplex::{Distribution, SimplexError, validate};
 
 /// More classes than this are refused: the top confidence is then at least about 1/1000, which
@@ -65,6 +66,19 @@ pub enum Layout {
     Csv(Columns),
 }
 
+impl Layout {
+    /// What messages call the answer.
+    pub fn answer_field(&self) -> &str {
+        match self {
+            Layout::Json { answer } => answer,
+            Layout::Csv(_) => COLUMNS,
+        }
+    }
+}
+
+/// What messages call the answer of a table.
+pub const COLUMNS: &str = "probabilities";
+
 /// What a line says.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
@@ -114,7 +128,18 @@ pub fn parse<'a>(line: &'a [u8], layout: &Layout) -> Result<Prediction<'a>, Refu
         Layout::Json { answer } => {
             Prediction::parse(line, answer).map_err(|error| refusal_of(&error, answer))
         }
-        Layout::Csv(columns) => columns.prediction(line),
+        Layout::Csv(columns) => columns.prediction(line).map_err(Refusal::from),
+    }
+}
+
+impl From<ColumnError> for Refusal {
+    fn from(error: ColumnError) -> Self {
+        let reason = if error.unreadable {
+            Reason::Unreadable
+        } else {
+            Reason::Shape
+        };
+        Refusal::new(reason, error.column, error.what)
     }
 }
 

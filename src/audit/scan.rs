@@ -2,22 +2,31 @@
 
 use std::fmt;
 use std::io::Read;
+#[cfg(feature = "parquet")]
+use std::io::Seek;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::columns::{ColumnNames, Columns};
 use super::kept::Source;
-use super::row::{self, Classes, Layout, MAX_CLASSES};
+#[cfg(feature = "parquet")]
+use super::row::COLUMNS;
+use super::row::{self, Classes, Layout, MAX_CLASSES, Refusal};
 use super::tally::{MergeError, Reading, Shape, StoredInput, Tally};
 use crate::calibration::CalibrationError;
-use crate::data::{Batch, CalibrationFile, LineReader, LinesError, check_names};
+use crate::data::{
+    Batch, CalibrationFile, ColumnNames, Columns, LineReader, LinesError, Prediction, check_names,
+    hexadecimal, sha256,
+};
+#[cfg(feature = "parquet")]
+use crate::data::{TableBatch, TableError, TableReader};
 use crate::latent::Confidence;
 
 /// What is asked of every file.
 #[derive(Clone, Debug)]
 pub struct ScanSettings {
-    /// Whether lines are comma-separated columns, and which; JSON otherwise.
+    /// Whether lines are comma-separated columns, and which; JSON otherwise. Parquet is neither, but
+    /// takes the names from here.
     pub csv: Option<ColumnNames>,
     /// The field of the answer in JSON.
     pub answer: String,
@@ -43,6 +52,9 @@ pub enum ScanError {
     Lines(LinesError),
     /// The header does not name the columns that are needed.
     Header(String),
+    /// The Parquet file cannot be read.
+    #[cfg(feature = "parquet")]
+    Table(TableError),
     /// No line shows how many classes there are.
     NoPrediction,
     /// More classes than can be handled, or names that cannot tell them apart.
@@ -57,6 +69,8 @@ impl fmt::Display for ScanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ScanError::Lines(error) => error.fmt(f),
+            #[cfg(feature = "parquet")]
+            ScanError::Table(error) => error.fmt(f),
             ScanError::Header(what) | ScanError::Classes(what) => f.write_str(what),
             ScanError::NoPrediction => write!(
                 f,
@@ -118,12 +132,8 @@ pub fn scan(
     work.finish(sha256)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn digest(map: &CalibrationFile) -> String {
-    hexadecimal(&Sha256::digest(map.to_json().as_bytes()))
+    sha256(map.to_json().as_bytes())
 }
 
 fn empty(classes: &Classes, settings: &ScanSettings) -> Result<Tally, ScanError> {
@@ -140,6 +150,42 @@ fn empty(classes: &Classes, settings: &ScanSettings) -> Result<Tally, ScanError>
         calibration: settings.calibration.as_ref().map(digest),
     };
     Tally::new(shape).map_err(ScanError::Bins)
+}
+
+/// Reads a Parquet file into a tally; see [`scan()`].
+///
+/// # Errors
+/// [`ScanError`].
+#[cfg(feature = "parquet")]
+pub fn scan_parquet(
+    name: &str,
+    mut file: impl Read + Seek + Send + 'static,
+    settings: &ScanSettings,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Tally, ScanError> {
+    let unread = |error| ScanError::Table(TableError::Read(error));
+    let mut digesting = Digesting {
+        inner: &mut file,
+        digest: Sha256::new(),
+        progress: &|_| {},
+    };
+    let length = std::io::copy(&mut digesting, &mut std::io::sink()).map_err(unread)?;
+    let sha256 = hexadecimal(&digesting.digest.finalize());
+    let names = settings.csv.clone().unwrap_or_default();
+    let mut reader = TableReader::new(file, &names).map_err(ScanError::Table)?;
+    let mut work = Work::new(name, settings)?;
+    work.open_columns(reader.classes())?;
+    // The bar shows bytes; rows are taken to be of one length.
+    let bytes_a_row = length as f64 / reader.rows().max(1) as f64;
+    let (mut batch, mut next) = (TableBatch::default(), TableBatch::default());
+    let mut more = reader.fill(&mut batch).map_err(ScanError::Table)?;
+    while more {
+        let (filled, ()) = rayon::join(|| reader.fill(&mut next), || work.table(&batch));
+        progress((batch.len() as f64 * bytes_a_row) as u64);
+        more = filled.map_err(ScanError::Table)?;
+        std::mem::swap(&mut batch, &mut next);
+    }
+    work.finish(sha256)
 }
 
 /// One file on its way into a tally.
@@ -198,7 +244,14 @@ impl<'a> Work<'a> {
 
     fn header(&mut self, line: &[u8]) -> Result<(), ScanError> {
         let wanted = self.settings.csv.clone().unwrap_or_default();
-        let (columns, found) = Columns::find(line, &wanted).map_err(ScanError::Header)?;
+        let columns = Columns::of_header(line, &wanted).map_err(ScanError::Header)?;
+        self.open_columns(columns.classes())?;
+        self.layout = Some(Layout::Csv(columns));
+        Ok(())
+    }
+
+    /// The classes of a table are those that its columns name, unless others are given.
+    fn open_columns(&mut self, found: &[String]) -> Result<(), ScanError> {
         let classes = match &self.settings.classes {
             Some(names) if names.len() != found.len() => {
                 let (n, c) = (names.len(), found.len());
@@ -206,9 +259,8 @@ impl<'a> Work<'a> {
                 return Err(ScanError::Classes(what));
             }
             Some(names) => Classes::named(names),
-            None => found,
+            None => Classes::named(found),
         };
-        self.layout = Some(Layout::Csv(columns));
         self.open(classes)
     }
 
@@ -232,13 +284,14 @@ impl<'a> Work<'a> {
                 Some(classes) => self.open(classes)?,
                 None => {
                     let reading = Reading {
-                        layout,
+                        answer_field: layout.answer_field(),
                         classes: &Classes::numbered(0),
                         calibration: None,
                     };
                     for (line, text) in lines {
                         let file = self.name;
-                        self.before.add(Source { file, line }, text, reading);
+                        let said = row::parse(text, layout);
+                        self.before.add(Source { file, line }, text, said, reading);
                     }
                     return Ok(());
                 }
@@ -248,19 +301,34 @@ impl<'a> Work<'a> {
             return Ok(());
         };
         let reading = Reading {
-            layout,
+            answer_field: layout.answer_field(),
             classes,
             calibration: self.settings.calibration.as_ref(),
         };
-        let share = lines.len().div_ceil(slots.len()).max(1);
-        let shares = lines.par_chunks(share).zip(slots.par_iter_mut());
-        shares.for_each(|(lines, slot)| {
-            for &(line, text) in lines {
-                let file = self.name;
-                slot.add(Source { file, line }, text, reading);
-            }
-        });
+        let row = |i: usize| {
+            let (number, text) = lines.get(i).copied().unwrap_or_default();
+            (number, text, row::parse(text, layout))
+        };
+        add_all(self.name, slots, lines.len(), reading, &row);
         Ok(())
+    }
+
+    #[cfg(feature = "parquet")]
+    fn table(&mut self, batch: &TableBatch) {
+        self.rows += batch.len() as u64;
+        let Some((classes, slots)) = &mut self.slots else {
+            return;
+        };
+        let reading = Reading {
+            answer_field: COLUMNS,
+            classes,
+            calibration: self.settings.calibration.as_ref(),
+        };
+        let row = |i: usize| {
+            let said = batch.prediction(i).map_err(Refusal::from);
+            (batch.number(i), &[][..], said)
+        };
+        add_all(self.name, slots, batch.len(), reading, &row);
     }
 
     fn finish(self, sha256: String) -> Result<Tally, ScanError> {
@@ -280,4 +348,25 @@ impl<'a> Work<'a> {
         });
         Ok(whole)
     }
+}
+
+/// A row's number, its line where it has one, and what it says.
+type Said<'a> = (u64, &'a [u8], Result<Prediction<'a>, Refusal>);
+
+/// Shares out `rows` rows among the slots.
+fn add_all<'a>(
+    file: &str,
+    slots: &mut [Tally],
+    rows: usize,
+    reading: Reading<'_>,
+    row: &(dyn Fn(usize) -> Said<'a> + Sync),
+) {
+    let share = rows.div_ceil(slots.len()).max(1);
+    slots.par_iter_mut().enumerate().for_each(|(i, slot)| {
+        let first = (i * share).min(rows);
+        for at in first..(first + share).min(rows) {
+            let (line, text, said) = row(at);
+            slot.add(Source { file, line }, text, said, reading);
+        }
+    });
 }

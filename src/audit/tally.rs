@@ -12,10 +12,10 @@ use super::grid::Grid;
 use super::item_tally::ItemTally;
 use super::kept::{Reason, Source, Unusable, Worst};
 use super::outcome::Input;
-use super::row::{self, Classes, Layout, Refusal, Row};
+use super::row::{self, Classes, Refusal, Row};
 use crate::aggregate::Method;
 use crate::calibration::{CalibrationError, Reliability};
-use crate::data::CalibrationFile;
+use crate::data::{CalibrationFile, Prediction};
 use crate::latent::Confidence;
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
@@ -40,11 +40,11 @@ pub struct Shape {
     pub calibration: Option<String>,
 }
 
-/// How lines are read.
+/// How rows are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
-    /// Their layout.
-    pub layout: &'a Layout,
+    /// What messages call the answer.
+    pub answer_field: &'a str,
     /// The classes of the log.
     pub classes: &'a Classes,
     /// A map that answers are passed through before they are scored.
@@ -283,15 +283,18 @@ impl Tally {
         self.inputs.iter().map(input).collect()
     }
 
-    /// Adds one line.
-    pub fn add(&mut self, at: Source<'_>, line: &[u8], reading: Reading<'_>) {
-        let answer_field = match reading.layout {
-            Layout::Json { answer } => answer,
-            Layout::Csv(_) => "probabilities",
-        };
+    /// Adds one row: what it says, and its line, by whose content rows with evidence are sampled
+    /// (none in tables, which hold no evidence).
+    pub fn add(
+        &mut self,
+        at: Source<'_>,
+        line: &[u8],
+        said: Result<Prediction<'_>, Refusal>,
+        reading: Reading<'_>,
+    ) {
         let tolerance = self.shape.tolerance;
-        let row = row::parse(line, reading.layout).and_then(|prediction| {
-            row::check(prediction, reading.classes, tolerance, answer_field)
+        let row = said.and_then(|prediction| {
+            row::check(prediction, reading.classes, tolerance, reading.answer_field)
         });
         match row {
             Ok(row) => {

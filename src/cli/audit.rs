@@ -7,11 +7,16 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 
+#[cfg(feature = "parquet")]
+use super::input::open_parquet;
+use super::input::{InputFormat, InputOptions, is_stream};
 use super::output::Output;
 use super::{Failure, infer};
+#[cfg(feature = "parquet")]
+use crate::audit::scan_parquet;
 use crate::audit::{
-    Audit, CheckSettings, ColumnNames, ScanError, ScanSettings, Tally, Threshold, audit,
-    default_thresholds, read_state, scan, set_threshold, write_state,
+    Audit, CheckSettings, ScanError, ScanSettings, Tally, Threshold, audit, default_thresholds,
+    read_state, scan, set_threshold, write_state,
 };
 use crate::calibration::MAX_BINS;
 use crate::data::{CalibrationFile, DEFAULT_TOLERANCE, Gate, GateError, check_names};
@@ -32,7 +37,8 @@ Input, one prediction a line (entity, evidence, samples and uncertainty may be l
     {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
 An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard deviations) or \"cov\"
 (a list of rows). Weights are then held against it, and its norm against assumption A2.
-CSV has a header: a column `label`, and for each class a column `prob_CLASS` or `p_CLASS`.
+CSV with a header, or Parquet: a column `label`, and for each class a column `prob_CLASS` or
+`p_CLASS`. In Parquet, the number of a row stands for that of its line.
 Rows that cannot be used are counted and the first 20 listed; --strict makes them an error.
 
 A check passes if its whole interval is on the good side of its limit, fails if it is wholly on
@@ -53,8 +59,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// Logs: JSON lines, or CSV where the name ends in .csv; - for standard input [default: answers
-    /// of the reference implementation, which are part of this program]
+    /// Logs: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for standard input
+    /// [default: answers of the reference implementation, which are part of this program]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -70,9 +76,8 @@ pub struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// How to read the files [default: by their names]
-    #[arg(long, value_enum)]
-    input_format: Option<InputFormat>,
+    #[command(flatten)]
+    input: InputOptions,
 
     /// What to call standard input
     #[arg(long, value_name = "NAME")]
@@ -85,19 +90,6 @@ pub struct Args {
     /// The field of the answer, in JSON
     #[arg(long, value_name = "FIELD", default_value = "probs")]
     answer: String,
-
-    /// The column of the true class, in CSV [default: label]
-    #[arg(long, value_name = "COLUMN")]
-    label_column: Option<String>,
-
-    /// The column that names the row, in CSV [default: entity or id]
-    #[arg(long, value_name = "COLUMN")]
-    id_column: Option<String>,
-
-    /// The columns of the probabilities, in CSV; their names are the classes [default: those that
-    /// start with prob_ or p_]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
-    prob_columns: Option<Vec<String>>,
 
     /// How the answer is said to follow from the factors
     #[arg(long, value_enum, default_value = "spn")]
@@ -169,15 +161,6 @@ enum Format {
     Sarif,
     /// A page with plots
     Html,
-}
-
-/// Shapes of input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum InputFormat {
-    /// One JSON object a line
-    Jsonl,
-    /// Comma-separated values with a header
-    Csv,
 }
 
 /// How an answer may follow from factors.
@@ -395,22 +378,32 @@ impl Plan {
         }
     }
 
-    /// How to read a file.
-    fn reading(&self, args: &Args, path: &Path) -> ScanSettings {
-        let csv = match args.input_format {
-            Some(format) => format == InputFormat::Csv,
-            None => path
-                .extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case("csv")),
-        };
-        ScanSettings {
-            csv: csv.then(|| ColumnNames {
-                label: args.label_column.clone(),
-                id: args.id_column.clone(),
-                probabilities: args.prob_columns.clone(),
-            }),
+    /// Reads a log into a tally.
+    fn scan(
+        &self,
+        args: &Args,
+        path: &Path,
+        name: &str,
+        bar: &ProgressBar,
+    ) -> Result<Tally, Failure> {
+        let format = args.input.format(path);
+        let settings = ScanSettings {
+            csv: (format != InputFormat::Jsonl).then(|| args.input.names()),
             ..self.scan.clone()
-        }
+        };
+        let progress = |bytes| bar.inc(bytes);
+        let tally = match format {
+            InputFormat::Jsonl | InputFormat::Csv => {
+                scan(name, infer::open(path)?, &settings, &progress)
+            }
+            #[cfg(feature = "parquet")]
+            InputFormat::Parquet => scan_parquet(name, open_parquet(path)?, &settings, &progress),
+            #[cfg(not(feature = "parquet"))]
+            InputFormat::Parquet => {
+                return Err(Failure::Usage(super::input::NO_PARQUET.to_string()));
+            }
+        };
+        tally.map_err(|error| failure(path, error))
     }
 }
 
@@ -451,10 +444,6 @@ fn thresholds(args: &Args, gate: &Gate) -> Result<BTreeMap<&'static str, Thresho
     Ok(limits)
 }
 
-fn is_stream(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
 /// All files as one tally.
 fn read_all(args: &Args, plan: &Plan, files: &[PathBuf]) -> Result<Tally, Failure> {
     let bar = progress(files);
@@ -485,12 +474,11 @@ fn read_all(args: &Args, plan: &Plan, files: &[PathBuf]) -> Result<Tally, Failur
             Some(name) if is_stream(path) => name.clone(),
             _ => path.to_string_lossy().into_owned(),
         };
-        let reader = infer::open(path)?;
         let tally = if args.merge {
+            let reader = infer::open(path)?;
             read_state(reader).map_err(|error| Failure::Usage(format!("{name}: {error}")))?
         } else {
-            let settings = plan.reading(args, path);
-            scan(&name, reader, &settings, &|bytes| bar.inc(bytes)).map_err(|e| failure(path, e))?
+            plan.scan(args, path, &name, &bar)?
         };
         add(&name, tally)?;
     }

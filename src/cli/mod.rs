@@ -10,6 +10,7 @@ mod experiment;
 mod failure;
 mod generate;
 mod infer;
+mod input;
 mod output;
 mod train;
 mod verify;

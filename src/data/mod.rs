@@ -8,6 +8,8 @@
 //! | `record_entity` | [`Entity`]: a record whose factors are distributions |
 //! | `record_prediction` | [`Prediction`]: a line of a log, with the answer that was given |
 //! | `record_lines` | [`LineReader`]: files of any length in constant memory |
+//! | `columns` | [`Columns`]: predictions in columns, as comma-separated values |
+//! | `parquet` | the same columns in Parquet files |
 //! | `domain` | the eight [`DOMAINS`] of synthetic evidence |
 //! | `synthetic` | [`Generator`]: entities whose Bayes posterior is known exactly |
 //! | `corpus` | [`Corpus`]: labelled entities, and [`fit()`]: from them to a complete model |
@@ -17,11 +19,14 @@
 //! | `model_file` | [`Model`]: trained models as safetensors |
 
 mod calibration_file;
+mod columns;
 mod corpus;
 mod digest;
 mod domain;
 mod gate_file;
 mod model_file;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod record;
 mod record_entity;
 mod record_lines;
@@ -31,11 +36,14 @@ mod record_prediction;
 mod synthetic;
 
 pub use calibration_file::{CalibrationFile, CalibrationFileError, MAX_CALIBRATION_BYTES};
+pub use columns::{ColumnError, ColumnNames, Columns};
 pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
 pub use digest::{hexadecimal, sha256};
 pub use domain::{DOMAINS, Domain, UnknownDomain};
 pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES};
 pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
+#[cfg(feature = "parquet")]
+pub use parquet::{MAX_FOOTER_BYTES, MAX_HELD_BYTES, TableBatch, TableError, TableReader};
 pub use record::{Evidence, Fault, Label, Place, Record, RecordError};
 pub use record_entity::{ClassNames, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
 pub use record_lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};

@@ -2,6 +2,8 @@
 
 mod hostile;
 mod outputs;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod posteriors;
 mod reference;
 mod shards;
@@ -46,6 +48,13 @@ impl Place {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lpf"));
         command.arg("audit").args(args).current_dir(&self.0);
+        command
+    }
+
+    #[cfg(feature = "parquet")]
+    fn calibrate(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lpf"));
+        command.arg("calibrate").current_dir(&self.0);
         command
     }
 

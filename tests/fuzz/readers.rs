@@ -1,10 +1,12 @@
 //! The targets, one for each reader.
 
 use super::*;
-use lpf::audit::{CheckSettings, ColumnNames, ScanSettings, audit, read_state, scan, write_state};
+use lpf::audit::{
+    CheckSettings, ScanError, ScanSettings, Tally, audit, read_state, scan, write_state,
+};
 use lpf::data::{
-    Batch, CalibrationFile, DEFAULT_TOLERANCE, Entity, Expectations, Gate, LineReader, Model,
-    Prediction, Record, aggregator_from_bytes,
+    Batch, CalibrationFile, ColumnNames, DEFAULT_TOLERANCE, Entity, Expectations, Gate, LineReader,
+    Model, Prediction, Record, aggregator_from_bytes,
 };
 use lpf::latent::Confidence;
 use lpf::report::{audit_html, audit_junit, audit_markdown, audit_sarif, audit_text};
@@ -77,9 +79,8 @@ target!(prediction, |bytes: &[u8]| {
     }
 });
 
-/// A whole audit of the bytes, if they are a log, down to every format.
-fn audited(bytes: &[u8], csv: Option<ColumnNames>) {
-    let settings = ScanSettings {
+fn settings(csv: Option<ColumnNames>) -> ScanSettings {
+    ScanSettings {
         csv,
         answer: "probs".to_string(),
         classes: None,
@@ -88,8 +89,12 @@ fn audited(bytes: &[u8], csv: Option<ColumnNames>) {
         method: "spn".to_string(),
         confidence: Some(Confidence::Reference),
         calibration: None,
-    };
-    match scan("log", bytes, &settings, &|_| {}) {
+    }
+}
+
+/// A whole audit of a log, if it is one, down to every format.
+fn audited(scanned: Result<Tally, ScanError>) {
+    match scanned {
         Ok(tally) => {
             // Every row is used or counted.
             let report = audit(&tally, None, &CheckSettings::default());
@@ -112,12 +117,24 @@ fn audited(bytes: &[u8], csv: Option<ColumnNames>) {
     }
 }
 
-target!(json_log, |bytes: &[u8]| audited(bytes, None));
-
-target!(csv_log, |bytes: &[u8]| audited(
+target!(json_log, |bytes: &[u8]| audited(scan(
+    "log",
     bytes,
-    Some(ColumnNames::default())
-));
+    &settings(None),
+    &|_| {}
+)));
+
+target!(csv_log, |bytes: &[u8]| {
+    let settings = settings(Some(ColumnNames::default()));
+    audited(scan("log", bytes, &settings, &|_| {}));
+});
+
+#[cfg(feature = "parquet")]
+target!(parquet_log, |bytes: &[u8]| {
+    let settings = settings(Some(ColumnNames::default()));
+    let file = std::io::Cursor::new(bytes.to_vec());
+    audited(lpf::audit::scan_parquet("log", file, &settings, &|_| {}));
+});
 
 target!(state, |bytes: &[u8]| {
     match read_state(bytes) {

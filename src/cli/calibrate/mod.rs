@@ -1,26 +1,24 @@
 //! `lpf calibrate`: a map that makes predictions as sure as they are right.
 
+mod reading;
 mod scores;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use rayon::prelude::*;
 use serde::Serialize;
 
+use self::reading::{Rows, read};
 use self::scores::{DELTA, Scores};
 use super::Failure;
-use super::infer::{self, Answer, Setup};
+use super::infer;
+use super::input::InputOptions;
 use super::output::Output;
 use crate::bounds::binned_ranges;
 use crate::calibration::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, bin_edge};
-use crate::data::{
-    Batch, CalibrationFile, ClassNames, Entity, Evidence, Expectations, Fault, LineReader, Place,
-    Prediction, Record, RecordError,
-};
+use crate::data::CalibrationFile;
 use crate::experiments::{Cell, Table};
-use crate::latent::random::{Stream, text_key};
 use crate::report::table_text;
 use crate::simplex::Distribution;
 
@@ -28,7 +26,8 @@ const EXAMPLES: &str = "\
 Input: one JSON object a line with a label, and the answer that was given or its evidence:
   {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1]}
   {\"entity\": \"C6\", \"label\": \"low\", \"evidence\": [{\"factor\": [0.7, 0.2, 0.1]}, ...]}
-From evidence, what is calibrated is the answer that `lpf infer` gives with the same options.
+or CSV with a header, or Parquet: a column `label`, and for each class a column `prob_CLASS` or
+`p_CLASS`. From evidence, what is calibrated is the answer that `lpf infer` gives with the same options.
 
 A row is for fitting or for judging by the hash of its entity's name (or of the line) and the seed,
 whatever its place in the file; rows of one entity are always on the same side. Only rows that the
@@ -53,9 +52,13 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// Records with labels, one JSON object a line; - for standard input
-    #[arg(value_name = "FILE.jsonl")]
+    /// Records with labels: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for
+    /// standard input
+    #[arg(value_name = "FILE")]
     file: PathBuf,
+
+    #[command(flatten)]
+    input: InputOptions,
 
     /// Which kind of map
     #[arg(long, value_enum)]
@@ -111,24 +114,6 @@ enum Format {
     Text,
     /// One JSON object
     Json,
-}
-
-/// One labelled prediction.
-#[derive(Debug)]
-struct Row {
-    /// Whether it is for fitting.
-    fits: bool,
-    prediction: Distribution,
-    label: usize,
-    line: u64,
-}
-
-/// Everything that was read.
-#[derive(Debug, Default)]
-struct Rows {
-    fit: Vec<Row>,
-    judge: Vec<Row>,
-    names: Option<Vec<String>>,
 }
 
 /// What is told about a fitted map.
@@ -215,131 +200,6 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     Output::create(None)?.write(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// All rows of the file, each on its side.
-fn read(args: &Args, setup: &Setup<'_>) -> Result<Rows, Failure> {
-    let mut reader = LineReader::new(infer::open(&args.file)?);
-    let mut batch = Batch::default();
-    let mut rows = Rows::default();
-    let mut expected = None;
-    while reader
-        .fill(&mut batch)
-        .map_err(|error| Failure::lines(&args.file, error))?
-    {
-        let lines: Vec<(u64, &[u8])> = batch.lines().collect();
-        let read: Vec<Result<(Row, ClassNames<'_>), Failure>> = lines
-            .into_par_iter()
-            .map(|(number, line)| {
-                row(args, setup, number, line)
-                    .map_err(|error| Failure::record(&args.file, number, &error))
-            })
-            .collect();
-        for one in read {
-            let (row, classes) = one?;
-            let names = match classes {
-                ClassNames::Named(names) => Some(names.iter().map(|n| n.to_string()).collect()),
-                ClassNames::Numbered(_) => None,
-            };
-            let shape = (row.prediction.classes(), names);
-            let (_, line) = expected.get_or_insert_with(|| (shape.clone(), row.line));
-            let line = *line;
-            if expected.as_ref().is_some_and(|(first, _)| *first != shape) {
-                let error = RecordError {
-                    place: Place::field("classes"),
-                    fault: Fault::Shape(format!("not those of line {line}")),
-                };
-                return Err(Failure::record(&args.file, row.line, &error));
-            }
-            let side = if row.fits {
-                &mut rows.fit
-            } else {
-                &mut rows.judge
-            };
-            side.push(row);
-        }
-    }
-    match expected {
-        Some(((_, names), _)) => rows.names = names,
-        None => {
-            return Err(Failure::NoRecords {
-                path: args.file.clone(),
-            });
-        }
-    }
-    Ok(rows)
-}
-
-/// One line as a labelled prediction: the answer that was logged, or else that of its evidence.
-fn row<'a>(
-    args: &Args,
-    setup: &Setup<'a>,
-    number: u64,
-    line: &'a [u8],
-) -> Result<(Row, ClassNames<'a>), RecordError> {
-    let logged = Prediction::parse(line, &args.answer)?;
-    let (mut entity, answered) = if logged.answer.is_some() {
-        (logged_answer(logged, setup)?, None)
-    } else {
-        let answer = Answer::of(line, setup)?;
-        (answer.entity, Some(answer.distribution))
-    };
-    let missing = |field, what: &str| RecordError {
-        place: Place::field(field),
-        fault: Fault::Shape(what.to_string()),
-    };
-    let label = entity.label.ok_or_else(|| {
-        let what = "missing, or a name where classes have none (see --classes)";
-        missing("label", what)
-    })?;
-    let prediction = answered
-        .or_else(|| entity.factors.pop())
-        .ok_or_else(|| missing("probs", "there is no answer"))?;
-    // A row without a name is named by all that it says.
-    let key = match &*entity.name {
-        "" => text_key(&String::from_utf8_lossy(line)),
-        name => text_key(name),
-    };
-    const PURPOSE: u64 = text_key("calibration split");
-    let mut stream = Stream::new(args.options.seed, PURPOSE, key, 0);
-    let row = Row {
-        fits: stream.uniform() < args.split,
-        prediction,
-        label,
-        line: number,
-    };
-    Ok((row, entity.classes))
-}
-
-/// The logged answer as the only factor of an entity, which is checked as any other.
-fn logged_answer<'a>(logged: Prediction<'a>, setup: &Setup<'a>) -> Result<Entity<'a>, RecordError> {
-    let record = Record {
-        entity: logged.entity.unwrap_or_default(),
-        label: logged.label,
-        classes: logged.classes,
-        evidence: vec![Evidence {
-            factor: logged.answer,
-            ..Evidence::default()
-        }],
-    };
-    let expect = Expectations {
-        classes: setup.classes,
-        tolerance: setup.tolerance,
-    };
-    Entity::new(record, &expect).map_err(|error| match error.place {
-        Place {
-            field: Some("evidence"),
-            element,
-            ..
-        } => RecordError {
-            place: Place {
-                item: element,
-                ..Place::field("probs")
-            },
-            ..error
-        },
-        _ => error,
-    })
 }
 
 fn fitted(args: &Args, rows: &Rows) -> Result<CalibrationMap, Failure> {

@@ -1,13 +1,15 @@
-//! Comma-separated values: a header line, then one prediction a line.
+//! Predictions in columns: one of labels, one of probabilities a class, perhaps one of names.
 //!
-//! A field may be quoted as RFC 4180 has it (`"a ""b"", c"`), but no field may hold a line break:
+//! In comma-separated values a header line names the columns, then each line is a prediction. A
+//! field may be quoted as RFC 4180 has it (`"a ""b"", c"`), but no field may hold a line break:
 //! lines are shared out among threads before anything is known about them.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use super::kept::Reason;
-use super::row::{Classes, Refusal};
-use crate::data::{Label, Prediction, check_names};
+use super::record::Label;
+use super::record_entity::check_names;
+use super::record_prediction::Prediction;
 
 /// Prefixes by which columns of probabilities are recognized; what follows is the class.
 pub const PREFIXES: [&str; 2] = ["prob_", "p_"];
@@ -16,10 +18,11 @@ pub const PREFIXES: [&str; 2] = ["prob_", "p_"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     names: Vec<String>,
-    label: usize,
-    id: Option<usize>,
+    pub(super) label: usize,
+    pub(super) id: Option<usize>,
     /// One for each class.
-    probabilities: Vec<usize>,
+    pub(super) probabilities: Vec<usize>,
+    classes: Vec<String>,
 }
 
 /// What the user says about the columns.
@@ -33,16 +36,61 @@ pub struct ColumnNames {
     pub probabilities: Option<Vec<String>>,
 }
 
+/// Why a row of a table is no prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnError {
+    /// The column, or `line`.
+    pub column: String,
+    /// What is wrong.
+    pub what: String,
+    /// Whether the row as a whole cannot be read.
+    pub unreadable: bool,
+}
+
+impl ColumnError {
+    fn line(what: impl Into<String>) -> Self {
+        ColumnError {
+            column: "line".to_string(),
+            what: what.into(),
+            unreadable: true,
+        }
+    }
+
+    pub(super) fn value(column: impl Into<String>, what: impl Into<String>) -> Self {
+        ColumnError {
+            column: column.into(),
+            what: what.into(),
+            unreadable: false,
+        }
+    }
+}
+
+impl fmt::Display for ColumnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.column, self.what)
+    }
+}
+
+impl std::error::Error for ColumnError {}
+
 impl Columns {
-    /// Finds the columns in the header line, and the classes that they name.
+    /// Finds the columns in the header line of comma-separated values.
     ///
     /// # Errors
     /// A sentence that says which column is missing and which there are.
-    pub fn find(header: &[u8], wanted: &ColumnNames) -> Result<(Self, Classes), String> {
+    pub fn of_header(header: &[u8], wanted: &ColumnNames) -> Result<Self, String> {
         let text = std::str::from_utf8(header).map_err(|_| "the header is not UTF-8 text")?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let names = fields(text).ok_or("a quoted field of the header does not end")?;
-        let names: Vec<String> = names.into_iter().map(|n| n.trim().to_string()).collect();
+        let names = names.into_iter().map(|n| n.trim().to_string()).collect();
+        Columns::of_names(names, wanted)
+    }
+
+    /// Finds the columns among all that there are.
+    ///
+    /// # Errors
+    /// As those of [`Columns::of_header`].
+    pub fn of_names(names: Vec<String>, wanted: &ColumnNames) -> Result<Self, String> {
         check_names(&names)
             .map_err(|_| "two columns of the header share a name, or one has none")?;
         let found = |name: &str| names.iter().position(|n| n == name);
@@ -82,37 +130,41 @@ impl Columns {
             }
         };
         check_names(&classes).map_err(|what| format!("the classes of the columns: {what}"))?;
-        let columns = Columns {
+        Ok(Columns {
             names,
             label,
             id,
             probabilities,
-        };
-        Ok((columns, Classes::named(classes)))
+            classes,
+        })
     }
 
-    /// Reads one line.
-    pub fn prediction<'a>(&self, line: &'a [u8]) -> Result<Prediction<'a>, Refusal> {
-        let refuse = |reason, field: &str, message: String| Refusal {
-            reason,
-            field: field.to_string(),
-            message,
-            invalid: None,
-        };
+    /// The classes that the columns of probabilities name.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The name of a column.
+    pub(super) fn name(&self, column: usize) -> &str {
+        self.names.get(column).map_or("", |name| name)
+    }
+
+    /// Reads one line of comma-separated values. An empty field of a number is NaN.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, and its column.
+    pub fn prediction<'a>(&self, line: &'a [u8]) -> Result<Prediction<'a>, ColumnError> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = std::str::from_utf8(line).map_err(|error| {
             let byte = error.valid_up_to() + 1;
-            let message = format!("not UTF-8 text: byte {byte} does not fit");
-            refuse(Reason::Unreadable, "line", message)
+            ColumnError::line(format!("not UTF-8 text: byte {byte} does not fit"))
         })?;
-        let fields = fields(text).ok_or_else(|| {
-            let message = "a quoted field does not end on its line".to_string();
-            refuse(Reason::Unreadable, "line", message)
-        })?;
+        let fields = fields(text)
+            .ok_or_else(|| ColumnError::line("a quoted field does not end on its line"))?;
         if fields.len() != self.names.len() {
             let (found, expected) = (fields.len(), self.names.len());
-            let message = format!("{found} fields, but the header has {expected}");
-            return Err(refuse(Reason::Unreadable, "line", message));
+            let what = format!("{found} fields, but the header has {expected}");
+            return Err(ColumnError::line(what));
         }
         let mut answer = Vec::with_capacity(self.probabilities.len());
         for &column in &self.probabilities {
@@ -121,9 +173,8 @@ impl Columns {
             let value = match field {
                 "" => f64::NAN,
                 field => field.parse().map_err(|_| {
-                    let name = self.names.get(column).map_or("", |n| n);
-                    let message = format!("{field:?} is not a number");
-                    refuse(Reason::Shape, name, message)
+                    let what = format!("{field:?} is not a number");
+                    ColumnError::value(self.name(column), what)
                 })?,
             };
             answer.push(value);
@@ -212,8 +263,8 @@ mod tests {
     #[test]
     fn columns_are_found_by_prefix_or_by_name() {
         let header = b"\xef\xbb\xbfid, label ,p_low,\"p_a,b\",other";
-        let (columns, classes) = Columns::find(header, &ColumnNames::default()).unwrap();
-        assert_eq!(classes.names, ["low", "a,b"]);
+        let columns = Columns::of_header(header, &ColumnNames::default()).unwrap();
+        assert_eq!(columns.classes(), ["low", "a,b"]);
         let row = columns.prediction(b"7,low,0.25,0.75,x\r").unwrap();
         assert_eq!(row.answer, Some(vec![0.25, 0.75]));
         assert_eq!(row.entity.as_deref(), Some("7"));
@@ -221,17 +272,17 @@ mod tests {
         let empty = columns.prediction(b"7,,0.25,,x").unwrap();
         assert!(empty.label.is_none() && empty.answer.unwrap()[1].is_nan());
         for (line, field) in [(&b"7,low,1"[..], "line"), (b"7,low,x,0.75,", "p_low")] {
-            assert_eq!(columns.prediction(line).unwrap_err().field, field);
+            assert_eq!(columns.prediction(line).unwrap_err().column, field);
         }
         let wanted = ColumnNames {
             label: Some("other".into()),
             probabilities: Some(vec!["p_low".into(), "id".into()]),
             ..ColumnNames::default()
         };
-        let (_, classes) = Columns::find(header, &wanted).unwrap();
-        assert_eq!(classes.names, ["p_low", "id"]);
+        let columns = Columns::of_header(header, &wanted).unwrap();
+        assert_eq!(columns.classes(), ["p_low", "id"]);
         for bad in ["a,a", "a,b", "label,x", "label,\"p_a"] {
-            assert!(Columns::find(bad.as_bytes(), &ColumnNames::default()).is_err());
+            assert!(Columns::of_header(bad.as_bytes(), &ColumnNames::default()).is_err());
         }
     }
 }

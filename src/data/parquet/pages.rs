@@ -1,0 +1,388 @@
+//! The headers of a column's pages, read before any page is.
+//!
+//! A decoder believes its headers: it makes room for what they announce. Here they are read with
+//! bounds of our own, so that a file that announces more than it holds is refused first.
+//!
+//! A header is a struct of Thrift's compact protocol: fields of a type and a number, each a
+//! variable-length integer, a text with its length, a list, or another struct.
+
+use std::fmt;
+use std::io::{self, Read, Seek};
+
+use super::shared::Shared;
+
+/// A header is mostly numbers; texts in it are the least and largest value of the page.
+const MAX_HEADER_BYTES: usize = 1 << 20;
+/// Structs in structs; a header needs three levels.
+const MAX_DEPTH: usize = 8;
+/// What a decoded value of a dictionary takes beyond its bytes.
+const ENTRY_BYTES: u64 = 64;
+
+/// Pages of one column in one group of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk {
+    /// Where they start.
+    pub start: u64,
+    /// How many bytes they take in the file.
+    pub length: u64,
+    /// The fewest bytes of a value in a dictionary.
+    pub smallest_value: u64,
+}
+
+/// Why pages cannot be read.
+#[derive(Debug)]
+pub enum PageError {
+    /// The file cannot be read.
+    Read(io::Error),
+    /// What a header says cannot be.
+    Damaged(&'static str),
+    /// An encoding that is not read.
+    Encoding(&'static str),
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PageError::Read(error) => error.fmt(f),
+            PageError::Damaged(what) => write!(f, "damaged: {what}"),
+            PageError::Encoding(name) => write!(
+                f,
+                "encoded as {name}, which is not read; write plain or dictionary encoding, as most \
+                 programs do unless told otherwise"
+            ),
+        }
+    }
+}
+
+/// The most bytes that reading these pages one after the other holds at once.
+pub fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64, PageError> {
+    let end = chunk.start.checked_add(chunk.length);
+    let end = end.filter(|end| *end <= file.length());
+    let end = end.ok_or(PageError::Damaged(
+        "its pages lie beyond the end of the file",
+    ))?;
+    let (mut at, mut page, mut dictionary) = (chunk.start, 0, None);
+    while at < end {
+        let (header, taken) = read_header(file, at, end)?;
+        let sizes = [header.compressed, header.uncompressed].map(u64::try_from);
+        let [Ok(compressed), Ok(uncompressed)] = sizes else {
+            return Err(PageError::Damaged("a page has no size, or one below zero"));
+        };
+        at += taken;
+        if compressed > end - at {
+            return Err(PageError::Damaged("a page is longer than its column"));
+        }
+        at += compressed;
+        match header.kind {
+            DATA | DATA_V2 => {
+                check_encoding(header.encoding, dictionary.is_some())?;
+                page = page.max(compressed + uncompressed);
+            }
+            DICTIONARY => {
+                if dictionary.is_some() {
+                    return Err(PageError::Damaged("there are two dictionaries"));
+                }
+                if !matches!(header.encoding, PLAIN | PLAIN_DICTIONARY) {
+                    return Err(PageError::Damaged("the dictionary is not plain"));
+                }
+                let entries = u64::try_from(header.values).ok();
+                let entries = entries.filter(|n| *n <= uncompressed / chunk.smallest_value);
+                let entries =
+                    entries.ok_or(PageError::Damaged("the dictionary cannot hold its entries"))?;
+                dictionary = Some(compressed + uncompressed + ENTRY_BYTES * entries);
+            }
+            INDEX => {}
+            _ => return Err(PageError::Damaged("a page is of no known kind")),
+        }
+    }
+    Ok(page + dictionary.unwrap_or(0))
+}
+
+// Numbers of the format's own definition (parquet.thrift).
+const DATA: i64 = 0;
+const INDEX: i64 = 1;
+const DICTIONARY: i64 = 2;
+const DATA_V2: i64 = 3;
+const PLAIN: i64 = 0;
+const PLAIN_DICTIONARY: i64 = 2;
+const RLE_DICTIONARY: i64 = 8;
+const BYTE_STREAM_SPLIT: i64 = 9;
+
+/// The delta encodings announce sizes inside of the page, where they cannot be checked beforehand.
+fn check_encoding(encoding: i64, has_dictionary: bool) -> Result<(), PageError> {
+    match encoding {
+        PLAIN | BYTE_STREAM_SPLIT => Ok(()),
+        PLAIN_DICTIONARY | RLE_DICTIONARY if has_dictionary => Ok(()),
+        PLAIN_DICTIONARY | RLE_DICTIONARY => Err(PageError::Damaged("there is no dictionary")),
+        3 => Err(PageError::Encoding("RLE")),
+        4 => Err(PageError::Encoding("BIT_PACKED")),
+        5 => Err(PageError::Encoding("DELTA_BINARY_PACKED")),
+        6 => Err(PageError::Encoding("DELTA_LENGTH_BYTE_ARRAY")),
+        7 => Err(PageError::Encoding("DELTA_BYTE_ARRAY")),
+        _ => Err(PageError::Damaged("a page has no known encoding")),
+    }
+}
+
+/// What is wanted of a header; −1 where it is not said.
+#[derive(Debug, PartialEq)]
+struct Header {
+    kind: i64,
+    compressed: i64,
+    uncompressed: i64,
+    encoding: i64,
+    values: i64,
+}
+
+/// The header at `at`, and how many bytes it takes.
+fn read_header<R: Read + Seek>(
+    file: &Shared<R>,
+    at: u64,
+    end: u64,
+) -> Result<(Header, u64), PageError> {
+    let most = usize::try_from(end - at).unwrap_or(usize::MAX);
+    let most = most.min(MAX_HEADER_BYTES);
+    let mut length = most.min(256);
+    loop {
+        let bytes = file.exact(at, length).map_err(PageError::Read)?;
+        let mut thrift = Thrift {
+            bytes: &bytes,
+            at: 0,
+        };
+        match thrift.header() {
+            Ok(header) => return Ok((header, thrift.at as u64)),
+            Err(Stop::Short) if length < most => length = (4 * length).min(most),
+            Err(_) => return Err(PageError::Damaged("the header of a page cannot be read")),
+        }
+    }
+}
+
+/// Why reading stops.
+enum Stop {
+    /// There are not enough bytes.
+    Short,
+    /// No bytes to come could make sense of it.
+    Wrong,
+}
+
+/// A reader of the compact protocol.
+struct Thrift<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+// Types of the protocol.
+const STOP: u8 = 0;
+const STRUCT: u8 = 12;
+
+impl Thrift<'_> {
+    fn header(&mut self) -> Result<Header, Stop> {
+        let mut header = Header {
+            kind: -1,
+            compressed: -1,
+            uncompressed: -1,
+            encoding: -1,
+            values: -1,
+        };
+        let mut id = 0;
+        while let Some(kind) = self.field(&mut id)? {
+            match (id, kind) {
+                (1, 4..=6) => header.kind = self.integer()?,
+                (2, 4..=6) => header.uncompressed = self.integer()?,
+                (3, 4..=6) => header.compressed = self.integer()?,
+                // Of a data page, a dictionary, a data page of the second version.
+                (5 | 7, STRUCT) => self.inner(2, &mut header)?,
+                (8, STRUCT) => self.inner(4, &mut header)?,
+                (_, kind) => self.skip(kind, MAX_DEPTH)?,
+            }
+        }
+        Ok(header)
+    }
+
+    /// A header within the header: the number of values is its first field.
+    fn inner(&mut self, encoding: i64, header: &mut Header) -> Result<(), Stop> {
+        let mut id = 0;
+        while let Some(kind) = self.field(&mut id)? {
+            match kind {
+                4..=6 if id == 1 => header.values = self.integer()?,
+                4..=6 if id == encoding => header.encoding = self.integer()?,
+                kind => self.skip(kind, MAX_DEPTH)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of the next field; none at the end of the struct.
+    fn field(&mut self, id: &mut i64) -> Result<Option<u8>, Stop> {
+        let byte = self.byte()?;
+        let (step, kind) = (byte >> 4, byte & 0x0f);
+        if kind == STOP {
+            return Ok(None);
+        }
+        *id = match step {
+            0 => self.integer()?,
+            step => id.checked_add(i64::from(step)).ok_or(Stop::Wrong)?,
+        };
+        Ok(Some(kind))
+    }
+
+    fn byte(&mut self) -> Result<u8, Stop> {
+        let byte = *self.bytes.get(self.at).ok_or(Stop::Short)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn forward(&mut self, count: u64) -> Result<(), Stop> {
+        if count > MAX_HEADER_BYTES as u64 {
+            return Err(Stop::Wrong);
+        }
+        let left = self.bytes.len() - self.at;
+        match usize::try_from(count) {
+            Ok(count) if count <= left => {
+                self.at += count;
+                Ok(())
+            }
+            _ => Err(Stop::Short),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, Stop> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(Stop::Wrong)
+    }
+
+    /// 0, −1, 1, −2, … are written as 0, 1, 2, 3, …
+    fn integer(&mut self) -> Result<i64, Stop> {
+        let number = self.number()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    fn skip(&mut self, kind: u8, depth: usize) -> Result<(), Stop> {
+        let depth = depth.checked_sub(1).ok_or(Stop::Wrong)?;
+        match kind {
+            1 | 2 => Ok(()),
+            3 => self.forward(1),
+            4..=6 => self.number().map(|_| ()),
+            7 => self.forward(8),
+            8 => {
+                let length = self.number()?;
+                self.forward(length)
+            }
+            9 | 10 => {
+                let byte = self.byte()?;
+                let count = match byte >> 4 {
+                    15 => self.number()?,
+                    count => u64::from(count),
+                };
+                self.skip_all(&[byte & 0x0f], count, depth)
+            }
+            11 => {
+                let count = self.number()?;
+                if count == 0 {
+                    return Ok(());
+                }
+                let byte = self.byte()?;
+                self.skip_all(&[byte >> 4, byte & 0x0f], count, depth)
+            }
+            STRUCT => {
+                let mut id = 0;
+                while let Some(kind) = self.field(&mut id)? {
+                    self.skip(kind, depth)?;
+                }
+                Ok(())
+            }
+            _ => Err(Stop::Wrong),
+        }
+    }
+
+    /// Elements of a list or a map; a truth value among them takes a byte of its own.
+    fn skip_all(&mut self, kinds: &[u8], count: u64, depth: usize) -> Result<(), Stop> {
+        if count > MAX_HEADER_BYTES as u64 {
+            return Err(Stop::Wrong);
+        }
+        for _ in 0..count {
+            for &kind in kinds {
+                self.skip(if kind <= 2 { 3 } else { kind }, depth)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn held_in(bytes: &[u8], smallest_value: u64) -> Result<u64, PageError> {
+        let file = Shared::new(Cursor::new(bytes.to_vec())).unwrap();
+        let chunk = Chunk {
+            start: 0,
+            length: bytes.len() as u64,
+            smallest_value,
+        };
+        held(&file, chunk)
+    }
+
+    /// Zigzag of a number below 64 in one byte.
+    fn z(x: i8) -> u8 {
+        (x << 1) as u8
+    }
+
+    /// A page of `compressed` zeros, its header by hand: fields 1, 2, 3 (i32), then the struct
+    /// `inner` with the values and the encoding.
+    fn page(kind: i8, sizes: (i8, i8), inner: u8, values: i8, encoding: i8) -> Vec<u8> {
+        let mut bytes = vec![0x15, z(kind), 0x15, z(sizes.0), 0x15, z(sizes.1)];
+        // The number of the inner struct as a step from 3.
+        bytes.push((inner - 3) << 4 | STRUCT);
+        let step = if inner == 8 { 3 } else { 1 };
+        bytes.extend([0x15, z(values), step << 4 | 5, z(encoding), STOP]);
+        // A field that is not known: a text of three bytes.
+        bytes.extend([0x18, 3, b'a', b'b', b'c', STOP]);
+        bytes.extend(vec![0; sizes.1 as usize]);
+        bytes
+    }
+
+    #[test]
+    fn the_largest_page_and_the_dictionary_count() {
+        let dictionary = page(2, (40, 20), 7, 5, 0);
+        let small = page(0, (10, 8), 5, 3, 8);
+        let large = page(3, (30, 25), 8, 3, 0);
+        let all = [dictionary, small.clone(), large].concat();
+        // 30 + 25 of the largest page, 40 + 20 of the dictionary and 5 entries.
+        assert_eq!(held_in(&all, 8).unwrap(), 55 + 60 + 5 * ENTRY_BYTES);
+        let wrong: [(&[u8], &str); 6] = [
+            (&small, "there is no dictionary"),
+            (&all[..all.len() - 1], "longer than its column"),
+            (&page(2, (39, 20), 7, 5, 0), "cannot hold its entries"),
+            (&page(0, (10, -1), 5, 1, 0)[..17], "no size"),
+            (&page(5, (1, 1), 5, 1, 0), "no known kind"),
+            (&[0x15, 0xff], "cannot be read"),
+        ];
+        for (bytes, want) in wrong {
+            let error = held_in(bytes, 8).unwrap_err().to_string();
+            assert!(error.contains(want), "{want}: {error}");
+        }
+        let delta = held_in(&page(0, (1, 1), 5, 1, 5), 8).unwrap_err();
+        assert!(delta.to_string().contains("DELTA_BINARY_PACKED"));
+        assert_eq!(held_in(&[], 8).unwrap(), 0);
+    }
+
+    #[test]
+    fn hostile_headers_end() {
+        // A text of 2^60 bytes; structs in structs without end; a list that announces 2^40 truths.
+        let text = [&[0x18][..], &[0xff; 8], &[0x0f]].concat();
+        let deep = vec![0x1c; 100_000];
+        let list = [&[0x19, 0xf1][..], &[0xff; 5], &[0x01]].concat();
+        let endless = vec![0xff; 64];
+        for bytes in [text, deep, list, endless] {
+            assert!(matches!(held_in(&bytes, 1), Err(PageError::Damaged(_))));
+        }
+    }
+}
