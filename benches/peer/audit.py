@@ -1,9 +1,12 @@
 """Audits the same ten million predictions with lpf and with peers in Python; prints times, peak
 memory and ratios, and that the calibration errors agree.
 
-Peers: polars (reads CSV on all cores) and pandas for reading; the calibration error by NumPy as
-netcal computes it, and by netcal itself; accuracy, log loss and Brier score by scikit-learn. Each
-peer is a process of its own, so that peak memory is its own. The fastest of them is the divisor.
+Peers: polars (reads CSV and Parquet on all cores) and pandas for reading; the calibration error by
+NumPy as netcal computes it, and by netcal itself; accuracy and log loss by scikit-learn. Each peer is
+a process of its own, so that peak memory is its own. The fastest of them, for the same shape of
+input, is the divisor; JSON lines are held against CSV.
+
+    python benches/peer/audit.py        (after: cargo build --release; ROWS=1000000 for a short run)
 """
 
 import json
@@ -22,10 +25,11 @@ BINS = 15
 
 
 def generate(folder):
-    """Three classes; the probability of the true class is what the row says. CSV and JSON lines."""
+    """Three classes; the probability of the true class is what the row says."""
     import numpy as np
+    import polars as pl
 
-    csv, jsonl = folder / "log.csv", folder / "log.jsonl"
+    csv, jsonl, parquet = (folder / f"log.{kind}" for kind in ("csv", "jsonl", "parquet"))
     random = np.random.default_rng(1)
     with open(csv, "w") as a, open(jsonl, "w") as b:
         a.write("label,prob_0,prob_1,prob_2\n")
@@ -38,10 +42,17 @@ def generate(folder):
                 a.write(f"{y},{x0},{x1},{x2}\n")
                 b.write(f'{{"label":{y},"probs":[{x0},{x1},{x2}]}}\n')
             done += n
-    return csv, jsonl
+    pl.scan_csv(csv).sink_parquet(parquet)
+    return csv, jsonl, parquet
 
 
 PEERS = {
+    "polars + numpy, Parquet": """
+import sys, json, numpy as np, polars as pl
+data = pl.read_parquet(sys.argv[1])
+p = data.select(["prob_0", "prob_1", "prob_2"]).to_numpy(); y = data["label"].to_numpy()
+ECE
+""",
     "polars + numpy": """
 import sys, json, numpy as np, polars as pl
 data = pl.read_csv(sys.argv[1])
@@ -98,15 +109,16 @@ def peak(command):
 
 def main():
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
-        csv, jsonl = generate(pathlib.Path(name))
+        csv, jsonl, parquet = generate(pathlib.Path(name))
         results = {}
         commands = {
-            "lpf audit, CSV": [str(LPF), "audit", str(csv), "--format", "json"],
-            "lpf audit, JSON lines": [str(LPF), "audit", str(jsonl), "--format", "json"],
+            f"lpf audit, {shape}": [str(LPF), "audit", str(path), "--format", "json"]
+            for shape, path in (("CSV", csv), ("JSON lines", jsonl), ("Parquet", parquet))
         }
         for peer, code in PEERS.items():
             code = code.replace("ECE\n", NUMPY_ECE) if code.rstrip().endswith("ECE") else code
-            commands[peer] = [sys.executable, "-c", code, str(csv)]
+            path = parquet if "Parquet" in peer else csv
+            commands[peer] = [sys.executable, "-c", code, str(path)]
         for who, command in commands.items():
             got, why = measured(command)
             if got is None:
@@ -117,13 +129,15 @@ def main():
             if isinstance(value, dict):
                 value = next(c["value"] for c in value["checks"] if c["id"] == "ece")
             results[who] = (seconds, cpu, peak(command), value)
-        fastest = min(r[0] for who, r in results.items() if not who.startswith("lpf"))
-        smallest = min(r[2] for who, r in results.items() if not who.startswith("lpf"))
-        print(f"{ROWS} rows, {csv.stat().st_size >> 20} MiB CSV, {jsonl.stat().st_size >> 20} MiB JSON")
-        print(f"{'':34} {'s':>7} {'CPU s':>7} {'MiB':>7} {'time':>6} {'memory':>6}  ECE")
-        for who, (seconds, cpu, memory, value) in results.items():
-            ratios = f"{seconds / fastest:6.2f} {memory / smallest:6.3f}"
-            print(f"{who:34} {seconds:7.1f} {cpu:7.1f} {memory:7.0f} {ratios}  {value:.9f}")
+        sizes = ", ".join(f"{p.stat().st_size >> 20} MiB {p.suffix[1:]}" for p in (csv, jsonl, parquet))
+        print(f"{ROWS} rows, {sizes}, {os.cpu_count()} cores")
+        print("ratios to the fastest and the smallest peer for the same input")
+        print(f"{'':34} {'s':>7} {'CPU s':>7} {'MiB':>7} {'time':>6} {'CPU':>6} {'memory':>6}  ECE")
+        for who, row in results.items():
+            table = "Parquet" in who
+            peers = [r for w, r in results.items() if not w.startswith("lpf") and ("Parquet" in w) == table]
+            ratios = " ".join(f"{row[i] / min(r[i] for r in peers):6.3f}" for i in range(3))
+            print(f"{who:34} {row[0]:7.1f} {row[1]:7.1f} {row[2]:7.0f} {ratios}  {row[3]:.9f}")
         ours = results["lpf audit, CSV"][3]
         agree = all(abs(r[3] - ours) < 1e-9 for r in results.values())
         print("all calibration errors agree to 9 digits" if agree else "CALIBRATION ERRORS DIFFER")

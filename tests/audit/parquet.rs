@@ -47,6 +47,7 @@ fn every_program_writes_the_rows_of_the_csv_file() {
         "polars",
         "duckdb",
         "fastparquet",
+        "spark",
     ] {
         let (found, _) = place.json(&[&fixture(&format!("{name}.parquet"))]);
         assert_eq!(found["inputs"][0]["rows"], 60, "{name}");
