@@ -213,7 +213,13 @@ impl Sub for Interval {
 
 impl Mul for Interval {
     type Output = Self;
+    #[inline]
     fn mul(self, other: Self) -> Self {
+        // Of positive numbers the ends belong together: most products, at a quarter of the work.
+        if self.low > 0.0 && other.low > 0.0 {
+            let (low, high) = (self.low * other.low, self.high * other.high);
+            return Self::between(low.next_down(), high.next_up());
+        }
         let mut out = (f64::INFINITY, f64::NEG_INFINITY);
         for a in [self.low, self.high] {
             for b in [other.low, other.high] {
@@ -234,9 +240,15 @@ impl Mul for Interval {
 impl Div for Interval {
     type Output = Self;
     /// The quotient; the whole line where the divisor contains zero.
+    #[inline]
     fn div(self, other: Self) -> Self {
         if other.low <= 0.0 && other.high >= 0.0 {
             return Self::ENTIRE;
+        }
+        // As for products.
+        if self.low > 0.0 && other.low > 0.0 && other.high.is_finite() {
+            let (low, high) = (self.low / other.high, self.high / other.low);
+            return Self::between(low.next_down(), high.next_up());
         }
         let mut out = (f64::INFINITY, f64::NEG_INFINITY);
         for a in [self.low, self.high] {
@@ -315,6 +327,17 @@ mod tests {
                       x.ln_1p(), x.tanh(), x.max(y), x.min(y), -x] {
                 prop_assert!(i.low <= i.high);
             }
+        }
+
+        #[test]
+        fn the_short_way_of_positive_numbers_changes_no_bit(
+            bits in prop::array::uniform4(any::<u64>()),
+        ) {
+            // The opposite goes the long way.
+            let v = bits.map(|b| f64::from_bits(b >> 1));
+            let (x, y) = (Interval::between(v[0], v[1]), Interval::between(v[2], v[3]));
+            prop_assert_eq!(x * y, -(-x * y));
+            prop_assert_eq!(x / y, -(-x / y));
         }
 
         #[test]
