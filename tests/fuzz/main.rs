@@ -2,8 +2,8 @@
 //!
 //! Each target first replays its committed corpus (`tests/fuzz/corpus/TARGET`), then inputs that
 //! bolero draws: files of the corpus, changed in places, cut, repeated and spliced. Under
-//! `cargo test` that lasts a second a target, or `LPF_FUZZ_SECONDS`; the same targets run under
-//! libFuzzer, guided by coverage, with `cargo bolero test --test fuzz TARGET`. An input that fails
+//! `cargo test` that lasts six seconds a target, a minute for all ten, or `LPF_FUZZ_SECONDS` each;
+//! the same targets run under libFuzzer, guided by coverage, with `cargo bolero test --test fuzz TARGET`. An input that fails
 //! is printed, and belongs into the corpus once it is mended.
 
 use std::path::Path;
@@ -18,6 +18,8 @@ enum Change {
     Byte { at: u16, byte: u8 },
     /// A word of the formats.
     Word { at: u16, word: u8 },
+    /// The next number becomes another one.
+    Number { at: u16, number: u8 },
     /// Nothing from here on.
     Cut { at: u16 },
     /// A piece again.
@@ -72,6 +74,26 @@ const WORDS: [&str; 40] = [
     "[[[[[[[[[[[[[[[[",
 ];
 
+/// Numbers at which something begins or ends.
+const NUMBERS: [&str; 16] = [
+    "0",
+    "1",
+    "2",
+    "-1",
+    "-0.0",
+    "0.5",
+    "1.0000001",
+    "1e999",
+    "1e-320",
+    "1e15",
+    "65536",
+    "4294967296",
+    "9007199254740993",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+];
+
 fn changed(corpus: &[Vec<u8>], start: u8, changes: &[Change]) -> Vec<u8> {
     /// Readers are bounded in other ways; this only keeps a run short.
     const LONGEST: usize = 1 << 20;
@@ -90,6 +112,16 @@ fn changed(corpus: &[Vec<u8>], start: u8, changes: &[Change]) -> Vec<u8> {
             Change::Word { at, word } => {
                 let (at, word) = (place(*at), WORDS[usize::from(*word) % WORDS.len()]);
                 bytes.splice(at..at, word.bytes());
+            }
+            Change::Number { at, number } => {
+                let digit = |b: &u8| b.is_ascii_digit();
+                let from = place(*at);
+                let found = bytes[from..].iter().position(digit);
+                let from = found.map_or(bytes.len(), |skip| from + skip);
+                let part = |b: &u8| b.is_ascii_digit() || b".eE+-".contains(b);
+                let length = bytes[from..].iter().take_while(|b| part(b)).count();
+                let number = NUMBERS[usize::from(*number) % NUMBERS.len()];
+                bytes.splice(from..from + length, number.bytes());
             }
             Change::Cut { at } => bytes.truncate(place(*at)),
             Change::Repeat {
@@ -133,8 +165,10 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
 }
 
 fn time() -> Duration {
+    /// For each of ten targets, so that all of them take a minute.
+    const SECONDS: f64 = 6.0;
     let seconds = std::env::var("LPF_FUZZ_SECONDS").ok();
-    Duration::from_secs_f64(seconds.and_then(|s| s.parse().ok()).unwrap_or(1.0))
+    Duration::from_secs_f64(seconds.and_then(|s| s.parse().ok()).unwrap_or(SECONDS))
 }
 
 /// A target: replays its corpus, then fuzzes.
@@ -165,6 +199,11 @@ fn changes_reach_all_that_they_name() {
     assert_eq!(of(Change::Byte { at: 6, byte: b'x' }), b"abcdefx");
     assert_eq!(of(Change::Word { at: 0, word: 1 }), b"}abcdef");
     assert_eq!(of(Change::Cut { at: 2 }), b"ab");
+    let numbers = [b"[12.5,7]".to_vec()];
+    let number = |at, number| changed(&numbers, 0, &[Change::Number { at, number }]);
+    assert_eq!(number(0, 2), b"[2,7]");
+    assert_eq!(number(5, 16), b"[12.5,0]");
+    assert_eq!(number(7, 3), b"[12.5,7]-1");
     assert_eq!(
         of(Change::Repeat {
             from: 4,

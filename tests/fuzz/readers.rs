@@ -92,15 +92,24 @@ fn settings(csv: Option<ColumnNames>) -> ScanSettings {
     }
 }
 
-/// A whole audit of a log, if it is one, down to every format.
-fn audited(scanned: Result<Tally, ScanError>) {
+/// Whether a log is among the eighth that is audited to the end: simulating and writing reports
+/// takes ten times as long as reading, which is where most faults would be.
+fn in_full(bytes: &[u8]) -> bool {
+    bytes.iter().map(|b| usize::from(*b)).sum::<usize>() % 8 == 0
+}
+
+/// A log, if it is one, read and, for some, audited down to every format.
+fn audited(bytes: &[u8], scanned: Result<Tally, ScanError>) {
     match scanned {
         Ok(tally) => {
             // Every row is used or counted.
-            let report = audit(&tally, None, &CheckSettings::default());
-            for input in &report.inputs {
-                assert_eq!(input.rows, input.usable + report.rejected.count);
+            for input in &tally.inputs {
+                assert_eq!(input.rows, input.usable + tally.unusable.count());
             }
+            if !in_full(bytes) {
+                return;
+            }
+            let report = audit(&tally, None, &CheckSettings::default());
             for format in [
                 audit_html,
                 audit_junit,
@@ -117,23 +126,28 @@ fn audited(scanned: Result<Tally, ScanError>) {
     }
 }
 
-target!(json_log, |bytes: &[u8]| audited(scan(
-    "log",
-    bytes,
-    &settings(None),
-    &|_| {}
-)));
+/// A map after which some confidences are zero.
+const MAP: &[u8] = br#"{"format":"lpf-calibration","version":1,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"map":{"histogram":[[0,0],[0,4],[3,5]]}}"#;
+
+target!(json_log, |bytes: &[u8]| {
+    let mut settings = settings(None);
+    if bytes.len() % 2 == 1 {
+        settings.calibration = CalibrationFile::from_bytes(MAP).ok();
+    }
+    audited(bytes, scan("log", bytes, &settings, &|_| {}));
+});
 
 target!(csv_log, |bytes: &[u8]| {
     let settings = settings(Some(ColumnNames::default()));
-    audited(scan("log", bytes, &settings, &|_| {}));
+    audited(bytes, scan("log", bytes, &settings, &|_| {}));
 });
 
 #[cfg(feature = "parquet")]
 target!(parquet_log, |bytes: &[u8]| {
     let settings = settings(Some(ColumnNames::default()));
     let file = std::io::Cursor::new(bytes.to_vec());
-    audited(lpf::audit::scan_parquet("log", file, &settings, &|_| {}));
+    let scanned = lpf::audit::scan_parquet("log", file, &settings, &|_| {});
+    audited(bytes, scanned);
 });
 
 target!(state, |bytes: &[u8]| {
