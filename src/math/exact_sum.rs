@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for ExactSum {
             // The last chunk holds the sign and what 2⁶³ additions can carry that far.
             let limit = 1i64 << CHUNK_BITS;
             let allowed = match index {
-                i if i + 1 < CHUNKS => 0..limit,
+                i if i < CHUNKS - 1 => 0..limit,
                 _ => -limit..limit,
             };
             let chunk = sum
@@ -348,7 +348,12 @@ mod tests {
             let back: ExactSum = serde_json::from_str(&text).unwrap();
             assert!(back == sum || back.to_f64().is_nan() && sum.to_f64().is_nan());
         }
-        for bad in [r#"[[68,1]]"#, r#"[[0,-1]]"#, r#"[[3,4294967296]]"#] {
+        for bad in [
+            r#"[[68,1]]"#,
+            r#"[[0,-1]]"#,
+            r#"[[3,4294967296]]"#,
+            r#"[[18446744073709551615,0]]"#,
+        ] {
             let text = format!("{{\"chunks\":{bad},\"infinite\":0,\"not_a_number\":false}}");
             assert!(serde_json::from_str::<ExactSum>(&text).is_err(), "{bad}");
         }
