@@ -1,6 +1,7 @@
 //! Do the probabilities mean what they say?
 
 use super::Gate;
+use super::class_gaps::ClassGaps;
 use crate::audit::intervals::{
     BINWISE, BinGap, CLOPPER_PEARSON, Confidences, average, error_range, gaps_of, gaps_of_cells,
     power, rate_range,
@@ -29,7 +30,13 @@ const ALL: [&str; 7] = [
 /// Why a check has no value.
 const NOTHING: &str = "no row could be scored";
 
-pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+pub(super) fn checks(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    classes: &ClassGaps<'_>,
+    checks: &mut Vec<Check>,
+    curves: &mut Curves,
+) {
     let scores = &tally.scores;
     let n = scores.top.count();
     if n == 0 {
@@ -39,7 +46,7 @@ pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, cu
     curves.reliability = reliability_points(&scores.top);
     let confidences = confidences(scores);
     checks.push(ece(gate, scores, confidences));
-    checks.push(classwise(gate, scores));
+    checks.push(classwise(gate, scores, classes));
     checks.push(adaptive(gate, scores, tally.shape.bins));
     checks.push(debiased(gate, scores));
     checks.push(smooth(gate, scores));
@@ -115,17 +122,16 @@ fn ece(gate: &Gate<'_>, scores: &Scores, confidences: Confidences) -> Check {
         .with_power(power)
 }
 
-fn classwise(gate: &Gate<'_>, scores: &Scores) -> Check {
+fn classwise(gate: &Gate<'_>, scores: &Scores, classes: &ClassGaps<'_>) -> Check {
     let id = "classwise_ece";
-    let all: Vec<&Reliability> = scores.classwise.iter().collect();
-    let classes = all.len().max(1) as f64;
-    let mean =
-        |terms: &mut dyn Iterator<Item = f64>| terms.collect::<ExactSum>().to_f64() / classes;
-    let Ok(errors) = all.iter().map(|r| r.ece()).collect::<Result<Vec<f64>, _>>() else {
+    let count = scores.classwise.len().max(1) as f64;
+    let mean = |terms: &mut dyn Iterator<Item = f64>| terms.collect::<ExactSum>().to_f64() / count;
+    let errors = scores.classwise.iter().map(Reliability::ece);
+    let Ok(errors) = errors.collect::<Result<Vec<f64>, _>>() else {
         return gate.not_run(id, NOTHING);
     };
     let value = mean(&mut errors.into_iter());
-    let gaps = gaps_of(&all, gate.delta(id));
+    let gaps = classes.at(gate.delta(id));
     let low = mean(&mut gaps.iter().map(|bins| error_range(bins).0));
     let high = mean(&mut gaps.iter().map(|bins| error_range(bins).1));
     let sentence = format!(

@@ -7,6 +7,7 @@
 
 mod assumptions;
 mod calibration;
+mod class_gaps;
 mod drift;
 mod evidence;
 mod registry;
@@ -14,6 +15,7 @@ mod scores;
 
 use std::collections::BTreeMap;
 
+use self::class_gaps::ClassGaps;
 use super::intervals::{self, decide};
 use super::outcome::{
     Audit, Check, Curves, Interval, Offender, Power, ReasonCount, Rejected, SCHEMA_VERSION,
@@ -172,8 +174,9 @@ pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) 
     let gate = Gate::new(settings, baseline.is_some());
     let mut checks = vec![validity(&gate, tally)];
     let mut curves = Curves::default();
-    calibration::checks(&gate, tally, &mut checks, &mut curves);
-    scores::checks(&gate, tally, &mut checks, &mut curves);
+    let classes = ClassGaps::new(&tally.scores.classwise);
+    calibration::checks(&gate, tally, &classes, &mut checks, &mut curves);
+    scores::checks(&gate, tally, &classes, &mut checks, &mut curves);
     evidence::checks(&gate, tally, &mut checks, &mut curves);
     if let Some(baseline) = baseline {
         drift::checks(&gate, tally, baseline, &mut checks);

@@ -1,6 +1,7 @@
 //! How good are the predictions, and what part of the loss could calibration remove?
 
 use super::Gate;
+use super::class_gaps::ClassGaps;
 use crate::audit::grid::Cell;
 use crate::audit::intervals::{
     BERNSTEIN, BINWISE, BinGap, CLOPPER_PEARSON, HOEFFDING, NORMAL, average, bernstein_range,
@@ -8,7 +9,6 @@ use crate::audit::intervals::{
 };
 use crate::audit::outcome::{Check, Curves, RiskPoint};
 use crate::audit::tally::{Scores, Tally};
-use crate::calibration::Reliability;
 use crate::math::{ExactSum, ln};
 
 /// The share of predictions that are kept for the error rate of the most confident.
@@ -28,7 +28,13 @@ const ALL: [&str; 9] = [
     "risk_at_coverage",
 ];
 
-pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+pub(super) fn checks(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    classes: &ClassGaps<'_>,
+    checks: &mut Vec<Check>,
+    curves: &mut Curves,
+) {
     let scores = &tally.scores;
     if scores.top.count() == 0 {
         checks.extend(ALL.map(|id| gate.not_run(id, "no row could be scored")));
@@ -36,7 +42,7 @@ pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, cu
     }
     checks.push(accuracy(gate, scores));
     log_losses(gate, scores, checks);
-    briers(gate, scores, checks);
+    briers(gate, scores, classes, checks);
     coverage(gate, scores, checks, curves);
 }
 
@@ -110,7 +116,7 @@ fn log_losses(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
 /// The Brier score and, summed over the classes with bins on each class's probability,
 /// `Σ (n_b/N)(p̄_b − a_b)²` (calibration) and `Σ (n_b/N)·a_b(1 − a_b)` (refinement). Apart from the
 /// spread of probabilities inside a bin the two add up to the score.
-fn briers(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
+fn briers(gate: &Gate<'_>, scores: &Scores, classes: &ClassGaps<'_>, checks: &mut Vec<Check>) {
     let n = scores.top.count();
     let id = "brier";
     let (value, variance) = moments(&scores.brier, n);
@@ -118,7 +124,6 @@ fn briers(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
     let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.");
     checks.push(gate.estimate(id, value, range, BERNSTEIN, n, sentence));
 
-    let classes: Vec<&Reliability> = scores.classwise.iter().collect();
     let sum = |gaps: &[Vec<BinGap>], f: &dyn Fn(&BinGap) -> f64| -> f64 {
         gaps.iter()
             .map(|bins| average(bins, f))
@@ -126,7 +131,7 @@ fn briers(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
             .to_f64()
     };
     let id = "brier_calibration";
-    let gaps = gaps_of(&classes, gate.delta(id));
+    let gaps = classes.at(gate.delta(id));
     let calibration = sum(&gaps, &|bin| bin.gap * bin.gap);
     let low = sum(&gaps, &|bin| bin.distances().0 * bin.distances().0);
     let high = sum(&gaps, &|bin| bin.distances().1 * bin.distances().1);
@@ -143,7 +148,7 @@ fn briers(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
     ));
 
     let id = "brier_refinement";
-    let gaps = gaps_of(&classes, gate.delta(id));
+    let gaps = classes.at(gate.delta(id));
     let variance = |p: f64| p * (1.0 - p);
     let refinement = sum(&gaps, &|bin| variance(bin.rate));
     let low = sum(&gaps, &|bin| bin.concave(variance).0);
