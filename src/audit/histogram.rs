@@ -97,4 +97,23 @@ mod tests {
         assert_eq!(h.first(|below| below >= 1002), Some(LARGEST as f64));
         assert_eq!(h.first(|below| below > 1002), None);
     }
+
+    #[test]
+    fn merging_adds_every_cell() {
+        let (mut a, mut b) = (Histogram::default(), Histogram::default());
+        for (i, x) in [0.0, 0.5, 63.99, 64.0, 1e9].into_iter().enumerate() {
+            for _ in 0..=i {
+                a.add(x);
+            }
+            b.add(x);
+        }
+        let mut whole = a.clone();
+        whole.merge(&b).unwrap();
+        let sums = a.cells.iter().zip(&b.cells).map(|(a, b)| a + b);
+        assert!(whole.cells.iter().copied().eq(sums));
+        assert_eq!((whole.count(), *whole.cells.last().unwrap()), (20, 11));
+        a.cells[7] = u64::MAX;
+        b.cells[7] = 1;
+        assert_eq!(a.merge(&b), None);
+    }
 }

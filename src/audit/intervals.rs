@@ -337,6 +337,13 @@ mod tests {
         };
         assert_eq!(decide(0.95, 0.9, 0.97, 9, least), Verdict::Pass);
         assert_eq!(decide(0.8, 0.7, 0.89, 9, least), Verdict::Fail);
+        // An end on the limit keeps it: no failure as long as the limit itself may be true.
+        let undecided = |verdict| matches!(verdict, Verdict::Undecided { .. });
+        assert!(undecided(decide(0.08, 0.05, 0.09, 9, at_most(0.05))));
+        assert!(undecided(decide(0.8, 0.7, 0.9, 9, least)));
+        assert!(undecided(decide(0.05, 0.02, 0.06, 9, within)));
+        assert!(undecided(decide(-0.05, -0.06, -0.02, 9, within)));
+        assert_eq!(decide(0.5, 0.0, 1.0, 9, at_most(1.0)), Verdict::Pass);
         // Four times the rows halve the interval: the half above 0.25 has to become a quarter.
         let needed = decide(0.25, 0.0, 0.75, 100, at_most(0.5));
         assert_eq!(

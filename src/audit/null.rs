@@ -36,6 +36,12 @@ pub struct Null {
     pub p_value: f64,
 }
 
+/// The smallest of some sorted numbers that 95 of 100 do not exceed; none where there are none.
+fn upper(sorted: &[f64]) -> Option<f64> {
+    let rank = (sorted.len() * 95).div_ceil(100);
+    sorted.get(rank.checked_sub(1)?).copied()
+}
+
 /// One bin of the simulation.
 struct Bin {
     cells: Vec<Cell>,
@@ -74,14 +80,10 @@ pub fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
     let at_least = simulated.iter().filter(|e| **e >= observed).count();
     let mean = simulated.iter().copied().collect::<ExactSum>().to_f64() / REPLICATES as f64;
     simulated.sort_unstable_by(f64::total_cmp);
-    let rank = (REPLICATES as usize * 95).div_ceil(100);
     Some(Null {
         observed,
         mean,
-        upper: simulated
-            .get(rank.saturating_sub(1))
-            .copied()
-            .unwrap_or(observed),
+        upper: upper(&simulated)?,
         p_value: (1 + at_least) as f64 / (REPLICATES + 1) as f64,
     })
 }
@@ -159,6 +161,15 @@ mod tests {
                 assert!(low > 1e-11 && high > 1e-11, "{n} {p} {k}: {count}");
             }
         }
+    }
+
+    #[test]
+    fn ninety_five_of_a_hundred_are_the_smallest_that_many() {
+        let counted: Vec<f64> = (1..=999).map(f64::from).collect();
+        // 0.95·999 = 949.05, so that 949 of them are too few.
+        assert_eq!(upper(&counted), Some(950.0));
+        assert_eq!(upper(&counted[..100]), Some(95.0));
+        assert_eq!((upper(&counted[..1]), upper(&[])), (Some(1.0), None));
     }
 
     /// Calibrated logs get a small p-value as rarely as they should; over-confident ones nearly

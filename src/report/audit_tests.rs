@@ -202,6 +202,13 @@ fn sarif_is_json_of_the_right_shape_whatever_the_strings() {
         let results = run["results"].as_array().unwrap();
         assert_eq!((rules.len(), results.len()), (7, 7));
         for result in results {
+            // A bracket that is not escaped would start or end a link (SARIF 2.1.0, 3.11.6).
+            let message = result["message"]["text"].as_str().unwrap();
+            let plain = message
+                .replace("\\\\", "")
+                .replace("\\[", "")
+                .replace("\\]", "");
+            assert!(!plain.contains(['[', ']', '\\']), "{message}");
             let rule = &rules[result["ruleIndex"].as_u64().unwrap() as usize];
             assert_eq!(rule["id"], result["ruleId"]);
             // SARIF 2.1.0, 3.27.10: a level other than none is for failures.
