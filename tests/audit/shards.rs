@@ -165,6 +165,68 @@ fn a_baseline_may_be_several_files_or_shards() {
     );
 }
 
+/// The places of rows in a report, moved by `to`, and without the list of inputs.
+fn moved(mut report: Value, to: impl Fn(&str, u64) -> (String, u64)) -> Value {
+    report["inputs"].take();
+    let mut lists = vec![report["rejected"]["first"].take()];
+    for check in report["checks"].as_array_mut().unwrap() {
+        lists.push(check["worst"].take());
+    }
+    for row in lists
+        .iter_mut()
+        .flat_map(|list| list.as_array_mut().unwrap())
+    {
+        let (file, line) = to(row["file"].as_str().unwrap(), row["line"].as_u64().unwrap());
+        row["file"] = file.into();
+        row["line"] = line.into();
+    }
+    serde_json::json!({"report": report, "rows": lists})
+}
+
+/// What docs/audit.md says of one file that is cut in pieces.
+#[test]
+fn pieces_of_a_file_differ_from_it_in_the_places_of_rows_alone() {
+    let place = Place::new();
+    let text = log(3, 900);
+    place.write("whole.jsonl", &text);
+    let (whole, _) = place.json(&["whole.jsonl"]);
+    let whole = moved(whole, |file, line| (file.to_string(), line));
+    let listed: Vec<usize> = whole["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| l.as_array().unwrap().len())
+        .collect();
+    assert!(listed[0] == 20 && listed[1] == 18, "{listed:?}");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let pieces: Vec<String> = lines.chunks(250).map(|piece| piece.concat()).collect();
+    assert_eq!(pieces.len(), 4);
+    for names in [["a", "b", "c", "d"], ["d", "a", "c", "b"]] {
+        for (name, piece) in names.iter().zip(&pieces) {
+            place.write(&format!("{name}.jsonl"), piece);
+            place.run(&[
+                &format!("{name}.jsonl"),
+                "--partial",
+                &format!("{name}.state"),
+            ]);
+        }
+        let (merged, _) = place.json(&["--merge", "a.state", "b.state", "c.state", "d.state"]);
+        let back = |file: &str, line: u64| {
+            let piece = names
+                .iter()
+                .position(|name| file == format!("{name}.jsonl"));
+            (
+                "whole.jsonl".to_string(),
+                line + 250 * piece.unwrap() as u64,
+            )
+        };
+        let merged = moved(merged, back);
+        assert_eq!(merged["report"], whole["report"]);
+        // The first rows are the first by name of the file: the same ones where names are in order.
+        assert_eq!(merged["rows"] == whole["rows"], names[0] == "a");
+    }
+}
+
 /// The text with another value of the first field of this name. (A tree of JSON values would
 /// round the long integers of a state.)
 fn with(state: &str, key: &str, new: &str) -> String {
