@@ -192,7 +192,7 @@ pub fn smallest_corruption(
 ) -> Option<Witness> {
     for denominator in 2..=largest {
         let floor = denominator.div_ceil(2 * classes as u64);
-        let factors: Vec<Vec<BigRational>> = at_least(classes, denominator, floor)
+        let factors: Vec<Vec<BigRational>> = compositions(denominator, classes, floor)
             .into_iter()
             .map(|f| f.into_iter().map(|n| fraction(n, denominator)).collect())
             .collect();
@@ -236,18 +236,18 @@ fn excess_of_pair(
     excess.is_positive().then_some(excess)
 }
 
-/// All ways to write `total` as `parts` numbers of at least `floor`.
-fn at_least(parts: usize, total: u64, floor: u64) -> Vec<Vec<u64>> {
+/// All ways to write `total` as a sum of `parts` whole numbers of at least `least`.
+pub(crate) fn compositions(total: u64, parts: usize, least: u64) -> Vec<Vec<u64>> {
     if parts == 1 {
-        return if total >= floor {
+        return if total >= least {
             vec![vec![total]]
         } else {
-            vec![]
+            Vec::new()
         };
     }
-    (floor..=total)
+    (least..=total)
         .flat_map(|first| {
-            at_least(parts - 1, total - first, floor)
+            compositions(total - first, parts - 1, least)
                 .into_iter()
                 .map(move |rest| {
                     let mut all = vec![first];

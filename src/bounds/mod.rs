@@ -57,6 +57,7 @@ pub use calibration_preservation::{
 pub use chernoff::{
     bayes_error_bound, bayes_error_exact, bayes_error_floor, chernoff_information, sufficient_items,
 };
+pub(crate) use corruption::compositions;
 pub use corruption::{
     corrupted_product, corruption_bound, equal_shifts, first_corruption_violation,
     smallest_corruption, witness_against_constant,

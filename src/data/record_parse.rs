@@ -81,6 +81,20 @@ fn fault(error: &serde_json::Error, text: &str) -> Fault {
 /// How the visitors below report a missing field through the library's error type.
 const MISSING: &str = "missing field";
 
+/// Makes a seed of a visitor: it asks for what it can visit.
+macro_rules! seed {
+    ($name:ident<'_> -> $value:ty, $method:ident) => {
+        impl<'de> DeserializeSeed<'de> for $name<'_> {
+            type Value = $value;
+            fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+                d.$method(self)
+            }
+        }
+    };
+}
+
+pub(super) use seed;
+
 /// The object that a line is. The seeds write where they are into `place`, so that it tells where
 /// an error came up.
 #[derive(Clone, Copy)]
@@ -88,12 +102,7 @@ struct RecordSeed<'p> {
     place: &'p Cell<Place>,
 }
 
-impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
-    type Value = Record<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        d.deserialize_map(self)
-    }
-}
+seed!(RecordSeed<'_> -> Record<'de>, deserialize_map);
 
 impl<'de> Visitor<'de> for RecordSeed<'_> {
     type Value = Record<'de>;
@@ -151,12 +160,7 @@ pub(super) struct Items<'p> {
     pub(super) place: &'p Cell<Place>,
 }
 
-impl<'de> DeserializeSeed<'de> for Items<'_> {
-    type Value = Vec<Evidence<'de>>;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        d.deserialize_seq(self)
-    }
-}
+seed!(Items<'_> -> Vec<Evidence<'de>>, deserialize_seq);
 
 impl<'de> Visitor<'de> for Items<'_> {
     type Value = Vec<Evidence<'de>>;
@@ -195,12 +199,7 @@ struct Item<'p> {
     expected: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Item<'_> {
-    type Value = Evidence<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        d.deserialize_map(self)
-    }
-}
+seed!(Item<'_> -> Evidence<'de>, deserialize_map);
 
 impl<'de> Visitor<'de> for Item<'_> {
     type Value = Evidence<'de>;

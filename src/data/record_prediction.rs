@@ -23,7 +23,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 
 use super::record::{Evidence, Label, Place, RecordError};
 use super::record_parse::{
-    Items, LabelSeed, List, Number, OptionalText, Text, once, read_line, value_seed,
+    Items, LabelSeed, List, Number, OptionalText, Text, once, read_line, seed, value_seed,
 };
 
 /// What a line of a log says, before it is known whether it makes sense.
@@ -79,12 +79,7 @@ struct PredictionSeed<'p> {
     answer: &'p str,
 }
 
-impl<'de> DeserializeSeed<'de> for PredictionSeed<'_> {
-    type Value = Prediction<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        d.deserialize_map(self)
-    }
-}
+seed!(PredictionSeed<'_> -> Prediction<'de>, deserialize_map);
 
 impl<'de> Visitor<'de> for PredictionSeed<'_> {
     type Value = Prediction<'de>;
@@ -183,12 +178,7 @@ struct Field<'p> {
     answer: &'p str,
 }
 
-impl<'de> DeserializeSeed<'de> for Field<'_> {
-    type Value = Option<&'static str>;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        d.deserialize_str(self)
-    }
-}
+seed!(Field<'_> -> Option<&'static str>, deserialize_str);
 
 impl Visitor<'_> for Field<'_> {
     type Value = Option<&'static str>;
@@ -252,12 +242,7 @@ struct Parts<'p> {
     place: &'p Cell<Place>,
 }
 
-impl<'de> DeserializeSeed<'de> for Parts<'_> {
-    type Value = LoggedUncertainty;
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
-        d.deserialize_map(self)
-    }
-}
+seed!(Parts<'_> -> LoggedUncertainty, deserialize_map);
 
 impl<'de> Visitor<'de> for Parts<'_> {
     type Value = LoggedUncertainty;

@@ -21,6 +21,8 @@ mod adam;
 mod aggregator;
 mod aggregator_training;
 mod effective_dimension;
+#[cfg(test)]
+mod gradient_check;
 mod loss;
 mod mlp;
 mod number;

@@ -2,6 +2,7 @@
 
 mod copies;
 mod errors;
+mod files;
 mod order;
 mod reference;
 mod streams;
@@ -65,4 +66,9 @@ const REFERENCE: &str = include_str!("../fixtures/reference/predictions.jsonl");
 fn reference() -> Vec<serde_json::Value> {
     let parse = |line| serde_json::from_str(line).unwrap();
     REFERENCE.lines().map(parse).collect()
+}
+
+/// A record with one item.
+fn one(item: &str) -> String {
+    format!(r#"{{"entity":"a","evidence":[{item}]}}"#)
 }

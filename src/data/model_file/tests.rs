@@ -1,4 +1,5 @@
 use super::*;
+use crate::learn::AggregatorShape;
 use proptest::prelude::*;
 
 fn small() -> Model {

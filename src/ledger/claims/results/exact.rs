@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-use crate::bounds::effective_count_exact;
+use crate::bounds::{compositions, effective_count_exact};
 use crate::ledger::claims::Context;
 use crate::ledger::expr::LedgerError;
 use crate::ledger::verdict::Finding;
@@ -17,28 +17,6 @@ const BITS: u32 = 48;
 
 fn fraction(n: u64, d: u64) -> BigRational {
     BigRational::new(n.into(), d.into())
-}
-
-/// All ways to write `total` as a sum of `parts` whole numbers of at least `least`.
-fn compositions(total: u64, parts: usize, least: u64) -> Vec<Vec<u64>> {
-    if parts == 1 {
-        return if total >= least {
-            vec![vec![total]]
-        } else {
-            Vec::new()
-        };
-    }
-    (least..=total)
-        .flat_map(|first| {
-            compositions(total - first, parts - 1, least)
-                .into_iter()
-                .map(move |rest| {
-                    let mut all = vec![first];
-                    all.extend(rest);
-                    all
-                })
-        })
-        .collect()
 }
 
 /// All distributions over `classes` classes with a denominator.

@@ -1,0 +1,145 @@
+//! The sizes of a model, and what can be wrong with one.
+
+use std::fmt;
+
+use crate::latent::PosteriorError;
+use crate::latent::decoder::MlpError;
+use crate::learn::Mlp;
+
+/// The sizes of encoder and decoder.
+///
+/// ```text
+/// embedding → encoder_hidden… (ReLU) → μ (latent), s (latent);   σ = softplus(s) + sigma_floor
+/// z (latent) ⊕ predicate embedding → decoder_hidden… (ReLU) → scores (classes)
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct VaeShape {
+    /// Dimension of the embeddings of evidence.
+    pub embedding: usize,
+    /// Hidden layers of the encoder.
+    pub encoder_hidden: Vec<usize>,
+    /// Dimension of the latent space.
+    pub latent: usize,
+    /// Dimension of the learned embedding of the predicate that is asked for.
+    pub predicate: usize,
+    /// Hidden layers of the decoder.
+    pub decoder_hidden: Vec<usize>,
+    /// Number of classes.
+    pub classes: usize,
+    /// The smallest standard deviation.
+    pub sigma_floor: f64,
+}
+
+impl Default for VaeShape {
+    /// The sizes of the reference implementation, with three classes.
+    fn default() -> Self {
+        VaeShape {
+            embedding: 384,
+            encoder_hidden: vec![256, 128],
+            latent: 64,
+            predicate: 32,
+            decoder_hidden: vec![128, 64],
+            classes: 3,
+            sigma_floor: 1e-6,
+        }
+    }
+}
+
+impl VaeShape {
+    /// The encoder; both heads are one last layer, `μ` first.
+    pub fn encoder(&self) -> Mlp {
+        let mut sizes = vec![self.embedding];
+        sizes.extend(&self.encoder_hidden);
+        sizes.push(2 * self.latent);
+        Mlp::new(&sizes)
+    }
+
+    /// The decoder, from latent and predicate embedding to scores.
+    pub fn decoder(&self) -> Mlp {
+        let mut sizes = vec![self.latent + self.predicate];
+        sizes.extend(&self.decoder_hidden);
+        sizes.push(self.classes);
+        Mlp::new(&sizes)
+    }
+
+    /// How many parameters there are: encoder, decoder, predicate embedding.
+    pub fn parameter_count(&self) -> usize {
+        self.encoder().parameter_count() + self.decoder().parameter_count() + self.predicate
+    }
+}
+
+/// Why a model could not be used.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum VaeError {
+    /// The number of parameters is not that of the shape.
+    ParameterCount {
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A parameter is NaN or infinite.
+    Parameter {
+        /// Which one.
+        index: usize,
+        /// Its value.
+        value: f32,
+    },
+    /// An embedding does not have the dimension of the model.
+    Dimension {
+        /// Its dimension.
+        found: usize,
+        /// That of the model.
+        expected: usize,
+    },
+    /// A number of an embedding is NaN or infinite.
+    Embedding {
+        /// Which item, counted from zero.
+        item: usize,
+        /// Which of its numbers.
+        coordinate: usize,
+        /// Its value.
+        value: f32,
+    },
+    /// An item's encoding is not a Gaussian: its embedding is so large that single precision
+    /// overflows.
+    Posterior {
+        /// Which item, counted from zero.
+        item: usize,
+        /// What is wrong.
+        source: PosteriorError,
+    },
+    /// The decoder is not usable.
+    Decoder(MlpError),
+}
+
+impl fmt::Display for VaeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VaeError::ParameterCount { found, expected } => {
+                write!(f, "the model has {found} parameters instead of {expected}")
+            }
+            VaeError::Parameter { index, value } => write!(f, "parameter {index} is {value}"),
+            VaeError::Dimension { found, expected } => write!(
+                f,
+                "an embedding has {found} numbers; the model was trained on {expected}"
+            ),
+            VaeError::Embedding {
+                item,
+                coordinate,
+                value,
+            } => write!(
+                f,
+                "number {coordinate} in the embedding of item {item} (both counted from 0) is {value}"
+            ),
+            VaeError::Posterior { item, source } => write!(
+                f,
+                "the embedding of item {item} (counted from 0) cannot be encoded: {source}"
+            ),
+            VaeError::Decoder(error) => write!(f, "decoder: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for VaeError {}
