@@ -133,7 +133,7 @@ pub enum Reason {
     OtherClasses,
     /// A weight that is negative or not finite.
     Weight,
-    /// A posterior that is no Gaussian.
+    /// A posterior that is no Gaussian, or what a model cannot take.
     Posterior,
     /// The factors exclude every class.
     Contradiction,
@@ -153,7 +153,7 @@ impl Reason {
             Reason::NotADistribution => "not a probability distribution",
             Reason::OtherClasses => "other classes than the rest",
             Reason::Weight => "a weight that is negative or not finite",
-            Reason::Posterior => "a posterior that is no Gaussian",
+            Reason::Posterior => "a posterior or embedding that cannot be used",
             Reason::Contradiction => "factors that exclude every class",
             Reason::NoLabel => "no label",
             Reason::UnknownLabel => "a label that is none of the classes",

@@ -38,12 +38,12 @@ pub use checks::{
     set_threshold,
 };
 pub use outcome::{
-    Audit, Check, Curves, FIRST_REJECTIONS, InfluencePoint, Input, Interval, Offender, Power,
-    ReasonCount, Rejected, Rejection, ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings, Side,
-    Summary, Threshold, Tool, Verdict,
+    Audit, Check, Curves, FIRST_REJECTIONS, InfluencePoint, Input, Interval, ModelUsed, Offender,
+    Power, ReasonCount, Rejected, Rejection, ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings,
+    Side, Summary, Threshold, Tool, Verdict,
 };
 #[cfg(feature = "parquet")]
 pub use scan::scan_parquet;
-pub use scan::{ScanError, ScanSettings, scan};
+pub use scan::{ScanError, ScanModel, ScanSettings, scan};
 pub use state::{MAX_STATE_BYTES, StateError, read_state, write_state};
 pub use tally::{MergeError, Tally};

@@ -118,8 +118,23 @@ pub struct Settings {
     pub calibration: Option<String>,
     /// How weights are said to follow from posteriors: the name of a function, or `none`.
     pub confidence_function: String,
+    /// The model that gave factors to items without, if any.
+    pub model: Option<ModelUsed>,
     /// The limit of each gated check.
     pub thresholds: BTreeMap<&'static str, Threshold>,
+}
+
+/// A model that gave factors to items that were logged as posteriors or embeddings, and all that
+/// these factors depend on beside the items.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelUsed {
+    /// SHA-256 of its file.
+    pub sha256: String,
+    /// Samples drawn for an item.
+    pub samples: u64,
+    /// Seed of all that was drawn.
+    pub seed: u64,
 }
 
 /// How many checks have each verdict.

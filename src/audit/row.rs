@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::item_tally::LoggedItem;
 use super::kept::Reason;
 use crate::data::{
-    ColumnError, Columns, Evidence, Fault, Label, LoggedUncertainty, Place, Prediction, RecordError,
+    ColumnError, Columns, Evidence, Fault, Label, LatentModel, LoggedUncertainty, Place,
+    Prediction, RecordError,
 };
 use crate::simplex::{Distribution, SimplexError, validate};
 
@@ -143,8 +144,9 @@ impl From<ColumnError> for Refusal {
     }
 }
 
-/// The classes that a line shows, where it shows any.
-pub fn classes_of(prediction: &Prediction<'_>) -> Option<Classes> {
+/// The classes that a line shows, where it shows any; those of the model where it has evidence that
+/// the model answers.
+pub fn classes_of(prediction: &Prediction<'_>, latent: Option<&LatentModel>) -> Option<Classes> {
     if let Some(names) = &prediction.classes {
         return Some(Classes::named(names.iter().map(|n| n.as_ref())));
     }
@@ -155,7 +157,12 @@ pub fn classes_of(prediction: &Prediction<'_>) -> Option<Classes> {
             .iter()
             .find_map(|item| Some(item.factor.as_ref()?.len()))
     };
-    answer.or_else(factor).map(Classes::numbered)
+    let answered = || {
+        prediction.evidence.as_ref()?;
+        Some(latent?.class_count())
+    };
+    let count = answer.or_else(factor).or_else(answered);
+    count.map(Classes::numbered)
 }
 
 fn refusal_of(error: &RecordError, answer: &str) -> Refusal {
@@ -182,15 +189,18 @@ fn refusal_of(error: &RecordError, answer: &str) -> Refusal {
     refusal
 }
 
-/// Checks what a line says against the classes of the log.
+/// Checks what a line says against the classes of the log; with a model, items that have no factor
+/// get theirs.
 pub fn check<'a>(
-    prediction: Prediction<'a>,
+    mut prediction: Prediction<'a>,
     classes: &Classes,
     tolerance: f64,
     answer_field: &str,
+    latent: Option<&LatentModel>,
 ) -> Result<Row<'a>, Refusal> {
     let n = classes.len();
-    let id = prediction.entity.unwrap_or_default();
+    let entity = prediction.entity.as_deref();
+    let id = prediction.entity.clone().unwrap_or_default();
     if let Some(names) = &prediction.classes
         && !names.iter().map(|n| n.as_ref()).eq(classes.names.iter())
     {
@@ -225,7 +235,10 @@ pub fn check<'a>(
             }
         }
     }
-    let items = logged_items(prediction.evidence.as_deref().unwrap_or_default())?;
+    let items = match &mut prediction.evidence {
+        Some(items) => logged_items(items, prediction.classes.as_deref(), entity, latent)?,
+        None => Vec::new(),
+    };
     let evidence = match &prediction.evidence {
         Some(items) if !items.is_empty() && items.iter().all(|i| i.factor.is_some()) => {
             Some(factors(items, tolerance, &counted, &invalid)?)
@@ -270,18 +283,39 @@ pub fn check<'a>(
     })
 }
 
-/// The items beside their factors, if each posterior is one.
-fn logged_items(items: &[Evidence<'_>]) -> Result<Vec<LoggedItem>, Refusal> {
-    let logged = |(index, item): (usize, &Evidence<'_>)| {
-        Ok(LoggedItem {
-            posterior: item.posterior(index).map_err(|error| {
-                let field = error.place.to_string();
-                Refusal::new(Reason::Posterior, field, error.fault.to_string())
-            })?,
-            weight: item.weight,
-        })
+/// The items beside their factors, if each posterior is one; the model gives factors, and weights
+/// where none are logged, to items that have only a posterior or an embedding.
+fn logged_items(
+    items: &mut [Evidence<'_>],
+    classes: Option<&[Cow<'_, str>]>,
+    entity: Option<&str>,
+    latent: Option<&LatentModel>,
+) -> Result<Vec<LoggedItem>, Refusal> {
+    let refused = |error: RecordError| {
+        let reason = match error.place.field {
+            Some("classes") => Reason::OtherClasses,
+            _ => Reason::Posterior,
+        };
+        Refusal::new(reason, error.place.to_string(), error.fault.to_string())
     };
-    items.iter().enumerate().map(logged).collect()
+    let weights: Vec<Option<f64>> = items.iter().map(|item| item.weight).collect();
+    let incomplete = |item: &Evidence<'_>| {
+        item.factor.is_none() && (item.mu.is_some() || item.embedding.is_some())
+    };
+    let posteriors = match (latent, entity) {
+        (Some(latent), Some(entity)) => latent.complete(entity, classes, items),
+        (Some(_), None) if items.iter().any(incomplete) => {
+            let what = "missing; what a model draws for an item depends on the entity's name";
+            Err(RecordError::shape(Place::field("entity"), what))
+        }
+        _ => {
+            let each = items.iter().enumerate();
+            each.map(|(index, item)| item.posterior(index)).collect()
+        }
+    };
+    let pairs = posteriors.map_err(refused)?.into_iter().zip(weights);
+    let logged = |(posterior, weight)| LoggedItem { posterior, weight };
+    Ok(pairs.map(logged).collect())
 }
 
 /// The common case without a sort: all in `[0, 1]`, and the sum closer to one than any order of

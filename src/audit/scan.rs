@@ -4,19 +4,21 @@ use std::fmt;
 use std::io::Read;
 #[cfg(feature = "parquet")]
 use std::io::Seek;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::kept::Source;
+use super::outcome::ModelUsed;
 #[cfg(feature = "parquet")]
 use super::row::COLUMNS;
 use super::row::{self, Classes, Layout, MAX_CLASSES, Refusal};
 use super::tally::{MergeError, Reading, Shape, StoredInput, Tally};
 use crate::calibration::CalibrationError;
 use crate::data::{
-    Batch, CalibrationFile, ColumnNames, Columns, LineReader, LinesError, Prediction, check_names,
-    hexadecimal, sha256,
+    Batch, CalibrationFile, ColumnNames, Columns, LatentModel, LineReader, LinesError, Prediction,
+    check_names, hexadecimal, sha256,
 };
 #[cfg(feature = "parquet")]
 use crate::data::{TableBatch, TableError, TableReader};
@@ -42,6 +44,33 @@ pub struct ScanSettings {
     pub confidence: Option<Confidence>,
     /// A map that answers are passed through before they are scored.
     pub calibration: Option<CalibrationFile>,
+    /// A model that gives factors to items that were logged without.
+    pub model: Option<ScanModel>,
+}
+
+/// A model, and the digest of its file.
+#[derive(Clone, Debug)]
+pub struct ScanModel {
+    /// The model, with the number of samples and the seed that it draws with.
+    pub latent: Arc<LatentModel>,
+    /// SHA-256 of its file.
+    pub sha256: String,
+}
+
+impl ScanModel {
+    fn used(&self) -> ModelUsed {
+        ModelUsed {
+            sha256: self.sha256.clone(),
+            samples: self.latent.samples() as u64,
+            seed: self.latent.seed(),
+        }
+    }
+}
+
+impl ScanSettings {
+    fn latent(&self) -> Option<&LatentModel> {
+        self.model.as_ref().map(|model| &*model.latent)
+    }
 }
 
 /// Why a file cannot be audited at all.
@@ -143,6 +172,7 @@ fn empty(classes: &Classes, settings: &ScanSettings) -> Result<Tally, ScanError>
         bins: settings.bins,
         tolerance: settings.tolerance,
         method: settings.method.clone(),
+        model: settings.model.as_ref().map(ScanModel::used),
         confidence: settings
             .confidence
             .map_or("none", Confidence::name)
@@ -215,7 +245,8 @@ impl<'a> Work<'a> {
             work.layout = Some(Layout::Json {
                 answer: settings.answer.clone(),
             });
-            if let Some(names) = &settings.classes {
+            let model = settings.latent().and_then(|m| m.model().classes.as_ref());
+            if let Some(names) = settings.classes.as_ref().or(model) {
                 work.open(Classes::named(names))?;
             }
         }
@@ -229,6 +260,13 @@ impl<'a> Work<'a> {
             return Err(ScanError::Classes(what));
         }
         check_names(&classes.names).map_err(|what| ScanError::Classes(what.to_string()))?;
+        if let Some(latent) = self.settings.latent()
+            && latent.class_count() != n
+        {
+            let known = latent.class_count();
+            let what = format!("the model tells {known} classes apart, but the log has {n}");
+            return Err(ScanError::Classes(what));
+        }
         if let Some(map) = &self.settings.calibration {
             let others = map.names.as_ref().filter(|_| classes.named);
             if map.classes != n || others.is_some_and(|names| *names != classes.names) {
@@ -278,7 +316,7 @@ impl<'a> Work<'a> {
             let mut found = lines.iter().filter_map(|(_, line)| {
                 row::parse(line, layout)
                     .ok()
-                    .and_then(|p| row::classes_of(&p))
+                    .and_then(|p| row::classes_of(&p, self.settings.latent()))
             });
             match found.next() {
                 Some(classes) => self.open(classes)?,
@@ -287,6 +325,7 @@ impl<'a> Work<'a> {
                         answer_field: layout.answer_field(),
                         classes: &Classes::numbered(0),
                         calibration: None,
+                        latent: None,
                     };
                     for (line, text) in lines {
                         let file = self.name;
@@ -304,6 +343,7 @@ impl<'a> Work<'a> {
             answer_field: layout.answer_field(),
             classes,
             calibration: self.settings.calibration.as_ref(),
+            latent: self.settings.latent(),
         };
         let row = |i: usize| {
             let (number, text) = lines.get(i).copied().unwrap_or_default();
@@ -323,6 +363,7 @@ impl<'a> Work<'a> {
             answer_field: COLUMNS,
             classes,
             calibration: self.settings.calibration.as_ref(),
+            latent: None,
         };
         let row = |i: usize| {
             let said = batch.prediction(i).map_err(Refusal::from);

@@ -11,11 +11,11 @@ use super::evidence_tally::{EvidenceTally, WithEvidence};
 use super::grid::Grid;
 use super::item_tally::ItemTally;
 use super::kept::{Reason, Source, Unusable, Worst};
-use super::outcome::Input;
+use super::outcome::{Input, ModelUsed};
 use super::row::{self, Classes, Refusal, Row};
 use crate::aggregate::Method;
 use crate::calibration::{CalibrationError, Reliability};
-use crate::data::{CalibrationFile, Prediction};
+use crate::data::{CalibrationFile, LatentModel, Prediction};
 use crate::latent::Confidence;
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
@@ -36,6 +36,8 @@ pub struct Shape {
     pub method: String,
     /// How weights are said to follow from posteriors: the name of a [`Confidence`], or `none`.
     pub confidence: String,
+    /// What gave factors to items that were logged without.
+    pub model: Option<ModelUsed>,
     /// SHA-256 of the calibration map that answers were passed through before they were scored.
     pub calibration: Option<String>,
 }
@@ -49,6 +51,8 @@ pub struct Reading<'a> {
     pub classes: &'a Classes,
     /// A map that answers are passed through before they are scored.
     pub calibration: Option<&'a CalibrationFile>,
+    /// A model that gives factors to items that were logged without.
+    pub latent: Option<&'a LatentModel>,
 }
 
 /// Counts and exact sums over the predictions that could be scored.
@@ -161,6 +165,11 @@ impl Scores {
         }
         Ok(())
     }
+}
+
+/// A part of what the model is known by.
+fn used<T>(shape: &Shape, part: impl Fn(&ModelUsed) -> &T) -> Option<&T> {
+    shape.model.as_ref().map(part)
 }
 
 /// The most probable class; the first of them on a tie.
@@ -294,7 +303,13 @@ impl Tally {
     ) {
         let tolerance = self.shape.tolerance;
         let row = said.and_then(|prediction| {
-            row::check(prediction, reading.classes, tolerance, reading.answer_field)
+            row::check(
+                prediction,
+                reading.classes,
+                tolerance,
+                reading.answer_field,
+                reading.latent,
+            )
         });
         match row {
             Ok(row) => {
@@ -407,6 +422,12 @@ impl Tally {
             (a.tolerance == b.tolerance, "--tolerance"),
             (a.method == b.method, "--method"),
             (a.confidence == b.confidence, "--confidence"),
+            (used(a, |m| &m.sha256) == used(b, |m| &m.sha256), "--model"),
+            (
+                used(a, |m| &m.samples) == used(b, |m| &m.samples),
+                "--samples",
+            ),
+            (used(a, |m| &m.seed) == used(b, |m| &m.seed), "--seed"),
             (a.calibration == b.calibration, "--calibration"),
         ] {
             if !equal {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
@@ -15,8 +16,8 @@ use super::{Failure, infer};
 #[cfg(feature = "parquet")]
 use crate::audit::scan_parquet;
 use crate::audit::{
-    Audit, CheckSettings, ScanError, ScanSettings, Tally, Threshold, audit, default_thresholds,
-    read_state, scan, set_threshold, write_state,
+    Audit, CheckSettings, ScanError, ScanModel, ScanSettings, Tally, Threshold, audit,
+    default_thresholds, read_state, scan, set_threshold, write_state,
 };
 use crate::calibration::MAX_BINS;
 use crate::data::{CalibrationFile, DEFAULT_TOLERANCE, Gate, GateError, check_names};
@@ -36,7 +37,8 @@ Input, one prediction a line (entity, evidence, samples and uncertainty may be l
   {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1], \"evidence\": [
     {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
 An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard deviations) or \"cov\"
-(a list of rows). Weights are then held against it, and its norm against assumption A2.
+(a list of rows). Weights are then held against it, and its norm against assumption A2. With --model
+an item may have a posterior or an \"embedding\" instead of its factor.
 CSV with a header, or Parquet: a column `label`, and for each class a column `prob_CLASS` or
 `p_CLASS`. In Parquet, the number of a row stands for that of its line.
 Rows that cannot be used are counted and the first 20 listed; --strict makes them an error.
@@ -53,6 +55,7 @@ Examples:
   lpf audit predictions.jsonl --classes low,medium,high
   lpf audit predictions.csv --threshold ece=0.03 --threshold accuracy=0.9 --format json
   lpf audit new.jsonl --baseline old.jsonl
+  lpf audit answers.jsonl --answer distribution --model model.safetensors
   zcat log.jsonl.gz | lpf audit - --name log.jsonl";
 
 /// Check the guarantees on your own log of predictions.
@@ -99,6 +102,15 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "reference")]
     confidence: Weighting,
 
+    /// A trained model, for items that were logged as posteriors or embeddings without their factors;
+    /// these are computed as `lpf infer --model` does with the same --samples and --seed
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    model: Option<PathBuf>,
+
+    /// Samples drawn for an item without a factor, with --model
+    #[arg(long, value_name = "M", default_value_t = infer::DEFAULT_SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+
     /// Prior of the classes, to tell whether it was counted too often [default: how often each
     /// class was true]
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',')]
@@ -133,7 +145,7 @@ pub struct Args {
     #[arg(long)]
     merge: bool,
 
-    /// Seed of the simulations
+    /// Seed of the simulations, and of what is drawn with --model
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
@@ -341,6 +353,15 @@ impl Plan {
             ),
             None => None,
         };
+        let model = match &args.model {
+            Some(path) => {
+                let read = infer::read_model(path, None, args.samples as usize, args.seed);
+                let (latent, sha256) = read?;
+                let latent = Arc::new(latent);
+                Some(ScanModel { latent, sha256 })
+            }
+            None => None,
+        };
         Ok(Plan {
             checks: CheckSettings {
                 thresholds: thresholds(args, &gate)?,
@@ -355,6 +376,7 @@ impl Plan {
                 tolerance,
                 method: args.method.name().to_string(),
                 confidence: args.confidence.function(),
+                model,
                 calibration,
             },
             strict: args.strict || gate.strict.unwrap_or(false),

@@ -17,6 +17,7 @@
 //! | `calibration_file` | [`CalibrationFile`]: fitted calibration maps as JSON |
 //! | `gate_file` | [`Gate`]: limits for an audit, as TOML |
 //! | `model_file` | [`Model`]: trained models as safetensors |
+//! | `latent_model` | [`LatentModel`]: factors and weights out of embeddings and posteriors |
 
 mod calibration_file;
 mod columns;
@@ -24,6 +25,7 @@ mod corpus;
 mod digest;
 mod domain;
 mod gate_file;
+mod latent_model;
 mod model_file;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -41,6 +43,7 @@ pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
 pub use digest::{hexadecimal, sha256};
 pub use domain::{DOMAINS, Domain, UnknownDomain};
 pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES};
+pub use latent_model::{LatentModel, Posteriors};
 pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
 #[cfg(feature = "parquet")]
 pub use parquet::{MAX_FOOTER_BYTES, MAX_HELD_BYTES, TableBatch, TableError, TableReader};

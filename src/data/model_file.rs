@@ -16,6 +16,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use self::tensors::{Chain, Layer, TensorFile, Tensors, split_last};
+use super::digest::sha256;
 use crate::learn::{Aggregator, Consistency, Vae, VaeShape};
 use crate::simplex::Distribution;
 
@@ -146,6 +147,15 @@ impl Model {
     /// [`ModelError`] says what is wrong with it.
     pub fn read(path: &Path) -> Result<Self, ModelError> {
         Model::from_bytes(&read_limited(path)?)
+    }
+
+    /// Reads a model file, and gives the SHA-256 of its bytes as well.
+    ///
+    /// # Errors
+    /// [`ModelError`] says what is wrong with it.
+    pub fn read_with_digest(path: &Path) -> Result<(Self, String), ModelError> {
+        let bytes = read_limited(path)?;
+        Ok((Model::from_bytes(&bytes)?, sha256(&bytes)))
     }
 
     /// Writes the model: completely, or not at all. The bytes go to a file beside `path` first,

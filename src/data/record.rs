@@ -162,6 +162,14 @@ pub struct RecordError {
     pub fault: Fault,
 }
 
+impl RecordError {
+    /// Something of another kind than is needed in this place.
+    pub(crate) fn shape(place: Place, what: impl Into<String>) -> Self {
+        let fault = Fault::Shape(what.into());
+        RecordError { place, fault }
+    }
+}
+
 /// What can be wrong with a record.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

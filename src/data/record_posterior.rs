@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::record::{Evidence, Fault, Place, RecordError};
+use super::record::{Evidence, Place, RecordError};
 use crate::latent::{GaussianPosterior, PosteriorError};
 
 impl Evidence<'_> {
@@ -14,25 +14,22 @@ impl Evidence<'_> {
     /// numbers that are no Gaussian: the field, and the entry where one is to blame.
     pub fn posterior(&self, index: usize) -> Result<Option<GaussianPosterior>, RecordError> {
         let place = |name| Place::item_field(index, name);
-        let wrong = |name, what: String| RecordError {
-            place: place(name),
-            fault: Fault::Shape(what),
-        };
+        let wrong = |name, what: &str| RecordError::shape(place(name), what);
         let Some(mu) = &self.mu else {
             return match (&self.sigma, &self.cov) {
-                (Some(_), _) => Err(wrong("sigma", "given without mu".into())),
-                (_, Some(_)) => Err(wrong("cov", "given without mu".into())),
+                (Some(_), _) => Err(wrong("sigma", "given without mu")),
+                (_, Some(_)) => Err(wrong("cov", "given without mu")),
                 (None, None) => Ok(None),
             };
         };
         if self.embedding.is_some() {
             let what = "given beside an embedding; one of the two says what the item is";
-            return Err(wrong("mu", what.into()));
+            return Err(wrong("mu", what));
         }
         let d = mu.len();
         let (name, made) = match (&self.sigma, &self.cov) {
-            (None, None) => return Err(wrong("mu", "given without sigma or cov".into())),
-            (Some(_), Some(_)) => return Err(wrong("cov", "given beside sigma".into())),
+            (None, None) => return Err(wrong("mu", "given without sigma or cov")),
+            (Some(_), Some(_)) => return Err(wrong("cov", "given beside sigma")),
             (Some(sigma), None) => (
                 "sigma",
                 GaussianPosterior::diagonal(mu.clone(), sigma.clone()),
@@ -40,22 +37,22 @@ impl Evidence<'_> {
             (None, Some(rows)) => {
                 if rows.len() != d || rows.iter().any(|row| row.len() != d) {
                     let what = format!("not {d} rows of {d} numbers, as mu has {d}");
-                    return Err(wrong("cov", what));
+                    return Err(wrong("cov", &what));
                 }
                 let covariance = DMatrix::from_row_slice(d, d, &rows.concat());
                 ("cov", GaussianPosterior::full(mu.clone(), covariance))
             }
         };
-        made.map(Some).map_err(|error| RecordError {
-            place: match &error {
+        made.map(Some).map_err(|error| {
+            let at = match &error {
                 PosteriorError::Empty => place("mu"),
                 PosteriorError::Mean { index, .. } => place("mu").at(*index),
                 PosteriorError::Sigma { index, .. } => place(name).at(*index),
                 PosteriorError::Covariance { row, .. }
                 | PosteriorError::NotSymmetric { row, .. } => place(name).at(*row),
                 _ => place(name),
-            },
-            fault: Fault::Shape(error.to_string()),
+            };
+            RecordError::shape(at, error.to_string())
         })
     }
 }

@@ -62,6 +62,13 @@ pub fn audit_html(audit: &Audit) -> String {
             &format!("calibration map, SHA-256 {digest}"),
         );
     }
+    if let Some(model) = &settings.model {
+        let (samples, seed, sha) = (model.samples, model.seed, &model.sha256);
+        item(
+            "items without factors answered by",
+            &format!("model, {samples} samples an item, seed {seed}; SHA-256 {sha}"),
+        );
+    }
     item("classes", &settings.classes.join(", "));
     item("bins", &settings.bins.to_string());
     item("confidence", &digits(settings.confidence));

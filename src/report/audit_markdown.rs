@@ -78,6 +78,15 @@ pub fn audit_markdown(audit: &Audit) -> String {
             code(digest)
         );
     }
+    if let Some(model) = &audit.settings.model {
+        let _ = writeln!(
+            out,
+            "Items without factors answered by a model, {} samples an item, seed {}, SHA-256 {}\n",
+            model.samples,
+            model.seed,
+            code(&model.sha256)
+        );
+    }
     out
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::audit::{
-    Curves, InfluencePoint, Input, Interval, Power, ReasonCount, Rejected, Rejection,
+    Curves, InfluencePoint, Input, Interval, ModelUsed, Power, ReasonCount, Rejected, Rejection,
     ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings, Summary, Tool,
 };
 use crate::report::{audit_html, audit_junit, audit_markdown, audit_sarif};
@@ -102,6 +102,11 @@ fn sample(text: &str) -> Audit {
             seed: 0,
             calibration: Some(text.to_owned()),
             confidence_function: "reference".to_string(),
+            model: Some(ModelUsed {
+                sha256: text.to_owned(),
+                samples: 16,
+                seed: 0,
+            }),
             tolerance: 1e-6,
             thresholds: BTreeMap::from([("ece", threshold)]),
         },

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::audit::{digits, finding, limit, summary, verdict, whereabouts};
 use super::escape_terminal;
-use crate::audit::{Audit, Check, Input};
+use crate::audit::{Audit, Check, Input, ModelUsed};
 
 /// How many of the worst rows are shown; the JSON report has all that are kept.
 const SHOWN_OFFENDERS: usize = 5;
@@ -23,6 +23,19 @@ pub fn audit_text(audit: &Audit) -> String {
         let _ = writeln!(
             out,
             "Answers passed through a calibration map\n  sha256 {digest}"
+        );
+    }
+    if let Some(model) = &audit.settings.model {
+        let ModelUsed {
+            sha256,
+            samples,
+            seed,
+        } = model;
+        let _ = writeln!(
+            out,
+            "Items without factors answered by a model, {samples} samples an item, seed {seed}\n  \
+             sha256 {}",
+            escape_terminal(sha256)
         );
     }
     rejected(&mut out, audit);

@@ -1,6 +1,7 @@
 //! `lpf audit` from end to end.
 
 mod hostile;
+mod model;
 mod outputs;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::{Place, check, lines, rows, verdict};
 
 const CLASSES: [&str; 4] = ["--answer", "spn", "--classes", "low,medium,high"];
-const TENSORS: &[u8] = include_bytes!("../fixtures/reference/tensors.safetensors");
+pub const TENSORS: &[u8] = include_bytes!("../fixtures/reference/tensors.safetensors");
 /// Items of an entity, and dimensions of the latent space.
-const ITEMS: usize = 5;
+pub const ITEMS: usize = 5;
 const LATENT: usize = 64;
 
 /// The numbers of a tensor, as the doubles that they are.
-fn doubles(file: &SafeTensors<'_>, name: &str) -> Vec<f64> {
+pub fn doubles(file: &SafeTensors<'_>, name: &str) -> Vec<f64> {
     let data = file.tensor(name).unwrap();
     let chunks = data.data().as_chunks::<4>().0;
     let number = |b: &[u8; 4]| f64::from(f32::from_le_bytes(*b));
@@ -22,7 +22,7 @@ fn doubles(file: &SafeTensors<'_>, name: &str) -> Vec<f64> {
 }
 
 /// The reference's predictions with the posteriors behind their factors.
-fn with_posteriors() -> Vec<Value> {
+pub fn with_posteriors() -> Vec<Value> {
     let file = SafeTensors::deserialize(TENSORS).unwrap();
     let mut rows = rows();
     for row in &mut rows {
@@ -288,7 +288,10 @@ fn what_is_no_posterior_is_refused_by_name() {
         let found = reasons.iter().find(|r| r["reason"] == reason);
         found.map_or(0, |r| r["count"].as_u64().unwrap() as usize)
     };
-    assert_eq!(count("a posterior that is no Gaussian"), cases.len());
+    assert_eq!(
+        count("a posterior or embedding that cannot be used"),
+        cases.len()
+    );
     assert_eq!(audit["rejected"]["count"], cases.len() + 2);
     assert_eq!(audit["inputs"][0]["usable"], 2);
     let norms = &check(&audit, "encoder_variance")["sentence"];

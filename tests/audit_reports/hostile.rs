@@ -115,6 +115,28 @@ fn json_inputs(out: &mut Vec<Input>) {
         )));
     }
     let many = |n: usize, x: &str| vec![x; n].join(",");
+    let square = |n: usize, x: &str| many(n, &format!("[{}]", many(n, x)));
+    for posterior in [
+        "\"mu\":[0],\"sigma\":[NaN]".to_string(),
+        "\"mu\":[0],\"sigma\":[-1]".to_string(),
+        "\"mu\":[0],\"sigma\":[5e-324],\"weight\":1".to_string(),
+        "\"mu\":[0],\"sigma\":[1.7e308],\"weight\":0".to_string(),
+        "\"mu\":[1e999],\"sigma\":[1]".to_string(),
+        "\"mu\":[],\"sigma\":[]".to_string(),
+        "\"mu\":[0,0],\"sigma\":[1]".to_string(),
+        "\"mu\":[0,0],\"cov\":[[1],[1,2,3]]".to_string(),
+        "\"mu\":[0,0],\"cov\":[[1,2],[2,1]]".to_string(),
+        "\"mu\":[0,0],\"cov\":[[1e308,1e308],[1e308,1e308]],\"weight\":-1".to_string(),
+        "\"mu\":\"<b>\",\"sigma\":{}".to_string(),
+        "\"sigma\":[1],\"cov\":[[1]],\"embedding\":[]".to_string(),
+        format!("\"mu\":[{0}],\"sigma\":[{0}]", many(200_000, "1")),
+        format!("\"mu\":[{}],\"cov\":[{}]", many(400, "0"), square(400, "1")),
+        format!("\"mu\":[0],\"cov\":[{}]", square(1_000, "1")),
+    ] {
+        push(between(&format!(
+            "{{\"label\":0,\"probs\":[0.5,0.5],\"evidence\":[{{{posterior}}}]}}"
+        )));
+    }
     for structure in [
         String::new(),
         "\n\n\n".to_string(),
@@ -224,7 +246,7 @@ fn mutated(out: &mut Vec<Input>) {
     let json: String = (0..6)
         .map(|i| {
             format!(
-                "{{\"entity\":\"e{i}\",\"label\":{},\"classes\":[\"a\",\"b\"],\"probs\":[0.625,0.375],\"evidence\":[{{\"id\":\"x\",\"factor\":[0.625,0.375],\"weight\":1}}],\"samples\":[[0.5,0.5],[0.75,0.25]]}}\n",
+                "{{\"entity\":\"e{i}\",\"label\":{},\"classes\":[\"a\",\"b\"],\"probs\":[0.625,0.375],\"evidence\":[{{\"id\":\"x\",\"factor\":[0.625,0.375],\"weight\":1,\"mu\":[0,1],\"cov\":[[2,1],[1,2]]}}],\"samples\":[[0.5,0.5],[0.75,0.25]]}}\n",
                 i % 2
             )
         })

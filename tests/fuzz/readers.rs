@@ -88,6 +88,7 @@ fn settings(csv: Option<ColumnNames>) -> ScanSettings {
         tolerance: DEFAULT_TOLERANCE,
         method: "spn".to_string(),
         confidence: Some(Confidence::Reference),
+        model: None,
         calibration: None,
     }
 }

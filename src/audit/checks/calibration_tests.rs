@@ -19,6 +19,7 @@ fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
         tolerance: 1e-6,
         method: "none".into(),
         confidence: "none".to_string(),
+        model: None,
         calibration: None,
     };
     let mut tally = Tally::new(shape).unwrap();

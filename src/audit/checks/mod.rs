@@ -205,6 +205,7 @@ pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) 
             tolerance: tally.shape.tolerance,
             calibration: tally.shape.calibration.clone(),
             confidence_function: tally.shape.confidence.clone(),
+            model: tally.shape.model.clone(),
             thresholds: settings.thresholds.clone(),
         },
         summary: Summary::of(&checks),

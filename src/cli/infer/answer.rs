@@ -1,11 +1,12 @@
 //! From one line to its answer.
 
-use super::latent::Latent;
+use super::latent;
 use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
 use crate::bounds::effective_count;
 use crate::calibration::Calibrated;
 use crate::data::{
-    CalibrationFile, ClassNames, Entity, Expectations, Fault, Place, Record, RecordError,
+    CalibrationFile, ClassNames, Entity, Expectations, Fault, LatentModel, Place, Record,
+    RecordError,
 };
 use crate::simplex::{Contradiction, Distribution, PoolError};
 use crate::uncertainty::Uncertainty;
@@ -33,7 +34,7 @@ impl Way {
 #[derive(Debug)]
 pub struct Setup<'a> {
     pub way: Way,
-    pub latent: Option<&'a Latent>,
+    pub latent: Option<&'a LatentModel>,
     pub prior: Option<Distribution>,
     pub classes: Option<&'a [String]>,
     pub tolerance: f64,
@@ -69,7 +70,10 @@ impl<'a> Answer<'a> {
         };
         let mut record = Record::parse(line)?;
         let posteriors = match setup.latent {
-            Some(latent) => latent.complete(&mut record)?,
+            Some(model) => {
+                let classes = record.classes.as_deref();
+                model.complete(&record.entity, classes, &mut record.evidence)?
+            }
             None => Vec::new(),
         };
         let mut entity = Entity::new(record, &expect)?;
@@ -91,8 +95,8 @@ impl<'a> Answer<'a> {
                 };
                 combined.map_err(|error| located(&error, &entity))?
             }
-            (Way::Learned, Some(latent)) => {
-                let (learned, influence) = latent.learned(&posteriors, setup.explain)?;
+            (Way::Learned, Some(model)) => {
+                let (learned, influence) = latent::learned(model, &posteriors, setup.explain)?;
                 // What an item counts is what the aggregator says, not its confidence.
                 entity.weights = learned.attention;
                 (learned.distribution, influence)
@@ -105,7 +109,7 @@ impl<'a> Answer<'a> {
             }
         };
         let uncertainty = match setup.latent {
-            Some(latent) => latent.uncertainty(&entity.name, &posteriors, &entity.weights)?,
+            Some(model) => latent::uncertainty(model, &entity.name, &posteriors, &entity.weights)?,
             None => None,
         };
         let calibrated = match setup.calibration {

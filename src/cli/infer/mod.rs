@@ -14,13 +14,13 @@ use clap::ValueEnum;
 use rayon::prelude::*;
 
 pub use self::answer::{Answer, Setup, Way};
-pub use self::latent::Latent;
+pub use self::latent::read as read_model;
 use self::table::Table;
 use super::Failure;
 use super::output::Output;
 use crate::aggregate::Method;
 use crate::data::{
-    Batch, CalibrationFile, DEFAULT_TOLERANCE, LineReader, MAX_LINE_BYTES, check_names,
+    Batch, CalibrationFile, DEFAULT_TOLERANCE, LatentModel, LineReader, MAX_LINE_BYTES, check_names,
 };
 use crate::simplex::Distribution;
 
@@ -56,6 +56,9 @@ Examples:
   lpf infer data.jsonl --model model.safetensors --method learned
   lpf infer evidence.jsonl --calibration cal.json
   zcat evidence.jsonl.gz | lpf infer - --method uniform | head";
+
+/// Samples drawn for an item, unless said: as many as the reference implementation draws.
+pub const DEFAULT_SAMPLES: u32 = 16;
 
 // The help below states it.
 const _: () = assert!(MAX_LINE_BYTES == 64 << 20);
@@ -122,7 +125,7 @@ pub struct Options {
     prior: Option<Vec<f64>>,
 
     /// Samples drawn for an item that is given as a posterior; items given as factors need none
-    #[arg(long, value_name = "M", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "M", default_value_t = DEFAULT_SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
 
     /// Seed of all that is drawn
@@ -139,12 +142,13 @@ pub struct Options {
 
 impl Options {
     /// The model, if one is asked for.
-    pub fn latent(&self) -> Result<Option<Latent>, Failure> {
+    pub fn latent(&self) -> Result<Option<LatentModel>, Failure> {
         let Some(path) = &self.model else {
             return Ok(None);
         };
         let aggregator = self.aggregator.as_deref();
-        Latent::read(path, aggregator, self.samples as usize, self.seed).map(Some)
+        let (latent, _) = read_model(path, aggregator, self.samples as usize, self.seed)?;
+        Ok(Some(latent))
     }
 }
 
@@ -227,9 +231,10 @@ pub fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
 pub fn setup<'a>(
     method: MethodName,
     args: &'a Options,
-    latent: Option<&'a Latent>,
+    latent: Option<&'a LatentModel>,
 ) -> Result<Setup<'a>, Failure> {
     let usage = |what: String| Err(Failure::Usage(what));
+    let model = latent.map(LatentModel::model);
     let way = Way::from(method);
     let corrects = way == Way::Pool(Method::PriorCorrected);
     if !(0.0..1.0).contains(&args.tolerance) {
@@ -240,11 +245,11 @@ pub fn setup<'a>(
     {
         return usage(format!("--classes: {what}"));
     }
-    if way == Way::Learned && latent.and_then(Latent::aggregator).is_none() {
+    if way == Way::Learned && model.is_none_or(|model| model.aggregator.is_none()) {
         let what = "--method learned needs --model with a learned aggregator, or --aggregator";
         return usage(what.to_string());
     }
-    let known = latent.and_then(Latent::prior);
+    let known = model.and_then(|model| model.prior.as_ref());
     let prior = match (&args.prior, corrects) {
         (None, true) if known.is_none() => {
             return usage("--method prior-corrected needs --prior".to_string());
@@ -274,7 +279,7 @@ pub fn setup<'a>(
         way,
         latent,
         prior,
-        classes: classes.or_else(|| latent.and_then(Latent::classes)),
+        classes: classes.or_else(|| model.and_then(|model| model.classes.as_deref())),
         tolerance: args.tolerance,
         calibration: None,
         explain: false,
