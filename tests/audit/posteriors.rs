@@ -195,6 +195,23 @@ fn the_assumptions_of_the_reference_are_measured() {
     assert_eq!(verdict(&audit, "evidence_count"), "pass");
 }
 
+/// Twenty items say 90 % and are right ten times, twenty say 60 % and always are: 40 points apart in
+/// either bin, and not at all in the mean. Of two classes, 10 % is below half of a fair share.
+#[test]
+fn faults_of_items_that_cancel_are_found_and_floors_are_those_of_the_classes() {
+    let place = Place::new();
+    let row = |i: u32| match i {
+        0..20 => format!("{{\"factors\":[[0.9,0.1]],\"label\":{}}}\n", i % 2),
+        _ => "{\"factors\":[[0.6,0.4]],\"label\":0}\n".to_string(),
+    };
+    place.write("p.jsonl", (0..40).map(row).collect::<String>());
+    let (audit, _) = place.json(&["p.jsonl"]);
+    let value = |id: &str| check(&audit, id)["value"].as_f64().unwrap();
+    assert!((value("item_calibration") - 0.4).abs() < 1e-12);
+    assert_eq!(value("support"), 0.5);
+    assert_eq!(value("evidence_count"), 1.0);
+}
+
 #[test]
 fn what_is_no_posterior_is_refused_by_name() {
     let place = Place::new();
