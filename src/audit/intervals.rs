@@ -216,19 +216,14 @@ pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> 
     if bad {
         return Verdict::Fail;
     }
-    // Widths shrink with the root of n: the side of the interval that reaches over the limit must
-    // become as short as the distance of the value from the limit.
-    let (distance, reach) = match threshold.side {
-        Side::AtMost if value <= limit => (limit - value, high - value),
-        Side::AtMost => (value - limit, value - low),
-        Side::AtLeast if value >= limit => (value - limit, value - low),
-        Side::AtLeast => (limit - value, high - value),
-        Side::Within if value.abs() <= limit => {
-            (limit - value.abs(), (high - value).max(value - low))
-        }
-        Side::Within if value > 0.0 => (value - limit, value - low),
-        Side::Within => (-limit - value, high - value),
+    // Widths shrink with the root of n: the interval must reach no further than the value is from the
+    // limit. An end may be short because nothing lies beyond it (an error is not below zero), so the
+    // longer side says how far.
+    let distance = match threshold.side {
+        Side::AtMost | Side::AtLeast => (value - limit).abs(),
+        Side::Within => (value.abs() - limit).abs(),
     };
+    let reach = (high - value).max(value - low);
     let ratio = reach / distance;
     let needed = libm::ceil(n as f64 * ratio * ratio);
     let needed_n = (needed.is_finite() && needed < u64::MAX as f64).then_some(needed as u64);

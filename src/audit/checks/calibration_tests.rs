@@ -115,6 +115,34 @@ fn the_announced_number_of_rows_decides() {
     assert_eq!(verdict(4 * n), crate::audit::Verdict::Fail);
 }
 
+/// As above for the calibration error, whose interval ends at zero: the same rows many times.
+#[test]
+fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
+    const ROWS: u64 = 60;
+    let settings = settings(&[("ece", 0.05)]);
+    let gate = Gate::new(&settings, false);
+    let few = log(16, 0, ROWS, 0.1);
+    let check = |times: u64| {
+        let mut tally = few.clone();
+        for _ in 1..times {
+            tally.merge_counts(&few).unwrap();
+        }
+        ece(&gate, &tally.scores, confidences(&tally.scores))
+    };
+    let once = check(1);
+    let crate::audit::Verdict::Undecided { needed_n: Some(n) } = once.verdict else {
+        panic!("{:?}", once.verdict);
+    };
+    let (value, interval) = (once.value.unwrap(), once.interval.unwrap());
+    assert!(value > 0.05 && interval.low < 0.05);
+    assert_eq!(check(n.div_ceil(ROWS)).verdict, crate::audit::Verdict::Fail);
+    // Negative control: the side that ends at zero asks for too few.
+    let short = (value - interval.low) / (value - 0.05);
+    let too_few = (short * short * ROWS as f64) as u64;
+    let verdict = check(too_few.div_ceil(ROWS)).verdict;
+    assert!(matches!(verdict, crate::audit::Verdict::Undecided { .. }));
+}
+
 /// Every formula once more, word for word, over the predictions themselves.
 #[test]
 fn values_are_those_of_the_formulas() {
