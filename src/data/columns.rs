@@ -91,11 +91,17 @@ impl Columns {
     /// # Errors
     /// As those of [`Columns::of_header`].
     pub fn of_names(names: Vec<String>, wanted: &ColumnNames) -> Result<Self, String> {
-        check_names(&names)
-            .map_err(|_| "two columns of the header share a name, or one has none")?;
-        let found = |name: &str| names.iter().position(|n| n == name);
+        // Columns that are not read may be called anything: pandas leaves that of its index without
+        // a name.
+        let found = |name: &str| {
+            let mut all = names.iter().enumerate().filter(|(_, n)| *n == name);
+            match (all.next(), all.next()) {
+                (_, Some(_)) => Err(format!("two columns are called {name}")),
+                (first, None) => Ok(first.map(|(i, _)| i)),
+            }
+        };
         let need = |name: &str| {
-            found(name).ok_or_else(|| {
+            found(name)?.ok_or_else(|| {
                 let shown: Vec<&str> = names.iter().take(20).map(|n| &**n).collect();
                 format!(
                     "there is no column {name}; the columns are {}",
@@ -106,7 +112,10 @@ impl Columns {
         let label = need(wanted.label.as_deref().unwrap_or("label"))?;
         let id = match &wanted.id {
             Some(name) => Some(need(name)?),
-            None => found("entity").or_else(|| found("id")),
+            None => match found("entity")? {
+                Some(entity) => Some(entity),
+                None => found("id")?,
+            },
         };
         let (probabilities, classes): (Vec<usize>, Vec<String>) = match &wanted.probabilities {
             Some(columns) => {
@@ -159,16 +168,38 @@ impl Columns {
             let byte = error.valid_up_to() + 1;
             ColumnError::line(format!("not UTF-8 text: byte {byte} does not fit"))
         })?;
-        let fields = fields(text)
-            .ok_or_else(|| ColumnError::line("a quoted field does not end on its line"))?;
-        if fields.len() != self.names.len() {
-            let (found, expected) = (fields.len(), self.names.len());
-            let what = format!("{found} fields, but the header has {expected}");
+        // Nearly every line has no quotes and few columns, and needs no room beside itself.
+        let mut few = [""; FEW];
+        match cut(text, &mut few) {
+            Some(count) => {
+                let field = |i: usize| few.get(i).copied().unwrap_or_default();
+                self.assembled(count, field, |i| Cow::Borrowed(field(i)))
+            }
+            None => {
+                let fields = fields(text)
+                    .ok_or_else(|| ColumnError::line("a quoted field does not end on its line"))?;
+                let field = |i: usize| fields.get(i).map_or("", |f| &**f);
+                let whole = |i: usize| fields.get(i).cloned().unwrap_or_default();
+                self.assembled(fields.len(), field, whole)
+            }
+        }
+    }
+
+    /// A prediction from the fields of its line: one to look at, and one to keep.
+    fn assembled<'a, 'f>(
+        &self,
+        count: usize,
+        field: impl Fn(usize) -> &'f str,
+        kept: impl Fn(usize) -> Cow<'a, str>,
+    ) -> Result<Prediction<'a>, ColumnError> {
+        if count != self.names.len() {
+            let expected = self.names.len();
+            let what = format!("{count} fields, but the header has {expected}");
             return Err(ColumnError::line(what));
         }
         let mut answer = Vec::with_capacity(self.probabilities.len());
         for &column in &self.probabilities {
-            let field = fields.get(column).map_or("", |f| f.trim());
+            let field = field(column).trim();
             // An empty field is how many programs write NaN.
             let value = match field {
                 "" => f64::NAN,
@@ -179,10 +210,8 @@ impl Columns {
             };
             answer.push(value);
         }
-        let mut fields = fields;
-        let mut take = |at: usize| fields.get_mut(at).map(std::mem::take).unwrap_or_default();
-        let entity = self.id.map(&mut take);
-        let label = match take(self.label) {
+        let entity = self.id.map(&kept);
+        let label = match kept(self.label) {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_string()),
         };
@@ -193,6 +222,27 @@ impl Columns {
             ..Prediction::default()
         })
     }
+}
+
+/// Lines with more columns than this take the way of those with quotes.
+const FEW: usize = 32;
+
+/// Cuts a line without quotes at its commas and returns how many fields there are; none where there
+/// is a quote, or more fields than fit.
+fn cut<'a>(text: &'a str, fields: &mut [&'a str; FEW]) -> Option<usize> {
+    let (mut count, mut start) = (0, 0);
+    let ends = text
+        .bytes()
+        .enumerate()
+        .filter(|(_, b)| matches!(b, b',' | b'"'));
+    for (end, byte) in ends.chain([(text.len(), b',')]) {
+        if byte == b'"' {
+            return None;
+        }
+        *fields.get_mut(count)? = text.get(start..end)?;
+        (count, start) = (count + 1, end + 1);
+    }
+    Some(count)
 }
 
 /// The fields of a line; none where a quoted field does not end, or something follows its end.
@@ -257,7 +307,19 @@ mod tests {
             let got = fields(line);
             let got: Option<Vec<&str>> = got.as_ref().map(|f| f.iter().map(|x| &**x).collect());
             assert_eq!(got.as_deref(), want, "{line}");
+            let mut few = [""; FEW];
+            let quick = cut(line, &mut few);
+            assert_eq!(quick.is_none(), line.contains('"'), "{line}");
+            if let Some(count) = quick {
+                assert_eq!(Some(&few[..count]), want, "{line}");
+            }
         }
+        // As many as fit, and one more.
+        let many = ",".repeat(FEW);
+        let mut few = [""; FEW];
+        assert_eq!(cut(&many[1..], &mut few), Some(FEW));
+        assert_eq!(cut(&many, &mut few), None);
+        assert_eq!(fields(&many).unwrap().len(), FEW + 1);
     }
 
     #[test]
@@ -281,8 +343,26 @@ mod tests {
         };
         let columns = Columns::of_header(header, &wanted).unwrap();
         assert_eq!(columns.classes(), ["p_low", "id"]);
-        for bad in ["a,a", "a,b", "label,x", "label,\"p_a"] {
+        for bad in [
+            "a,a",
+            "a,b",
+            "label,x",
+            "label,\"p_a",
+            "label,p_a,label",
+            "label,p_a,p_a",
+            "label,p_a,id,id",
+        ] {
             assert!(Columns::of_header(bad.as_bytes(), &ColumnNames::default()).is_err());
         }
+    }
+
+    #[test]
+    fn columns_that_are_not_read_may_have_any_name_or_none() {
+        // The first column as pandas writes it, and two that share a name.
+        let header = b",label,note,p_a,note,p_b";
+        let columns = Columns::of_header(header, &ColumnNames::default()).unwrap();
+        let row = columns.prediction(b"0,a,x,0.25,y,0.75").unwrap();
+        assert_eq!((row.answer, row.entity), (Some(vec![0.25, 0.75]), None));
+        assert_eq!(columns.classes(), ["a", "b"]);
     }
 }
