@@ -52,6 +52,10 @@ pub struct EvidenceTally {
     pub undecomposed: Worst,
     /// How many rows these are.
     pub undecomposed_rows: u64,
+    /// Rows with samples.
+    pub sampled: u64,
+    /// Of these, rows whose answer is the mean of their samples.
+    pub averaged: u64,
 }
 
 /// The largest of some numbers, zero at first. Stored by its bits.
@@ -173,15 +177,21 @@ impl EvidenceTally {
         }
     }
 
-    /// Adds a row with samples: what was logged about their spread, and the answer, must fit them.
+    /// Adds what a row with this answer logs of its spread: the variances must add up, and fit the
+    /// samples where there are any. That the answer is the mean of the samples is counted.
     pub fn add_samples(
         &mut self,
         at: Source<'_>,
         id: &str,
+        answer: &[f64],
         samples: Option<&[f64]>,
         uncertainty: Option<&LoggedUncertainty>,
-        classes: usize,
     ) {
+        let classes = answer.len();
+        if let Some(samples) = samples {
+            self.sampled += 1;
+            self.averaged += u64::from(is_mean(answer, samples));
+        }
         let Some(logged) = uncertainty else { return };
         self.decomposed += 1;
         let mut off = (logged.total - logged.epistemic - logged.aleatoric).abs();
@@ -217,6 +227,8 @@ impl EvidenceTally {
             (&mut self.weightless, other.weightless),
             (&mut self.decomposed, other.decomposed),
             (&mut self.undecomposed_rows, other.undecomposed_rows),
+            (&mut self.sampled, other.sampled),
+            (&mut self.averaged, other.averaged),
         ] {
             *a = a.checked_add(b)?;
         }
@@ -234,6 +246,19 @@ impl EvidenceTally {
         self.sample.merge(&other.sample);
         Some(())
     }
+}
+
+/// Whether the answer is the mean of the samples, row by row, within the rounding of single
+/// precision: `M` numbers in `[0, 1]`, each rounded, are added in any order (`M` roundings of a sum
+/// of at most `M`), divided by `M`, and the answer was rounded and perhaps divided by its sum.
+fn is_mean(answer: &[f64], samples: &[f64]) -> bool {
+    let rows = samples.len() as f64 / answer.len() as f64;
+    let allowed = (rows + answer.len() as f64 + 4.0) * SINGLE.unit();
+    answer.iter().enumerate().all(|(class, p)| {
+        let column = samples.iter().skip(class).step_by(answer.len());
+        let mean = column.copied().collect::<ExactSum>().to_f64() / rows;
+        (mean - p).abs() <= allowed
+    })
 }
 
 /// `ln p₁ − ln p₂` of the two most probable classes; infinite where there is no second.
@@ -388,8 +413,16 @@ mod tests {
             (apart, None, 1),
         ] {
             let mut tally = EvidenceTally::default();
-            tally.add_samples(at, "x", samples, Some(&logged), 2);
+            tally.add_samples(at, "x", &[0.7, 0.3], samples, Some(&logged));
             assert_eq!(tally.undecomposed_rows, want, "{logged:?}");
         }
+        // In single precision, and off by a little more than that.
+        let mut tally = EvidenceTally::default();
+        let thirds = [f64::from(0.7f32), f64::from(0.3f32)];
+        for answer in [[0.7, 0.3], thirds, [0.70001, 0.29999], [0.3, 0.7]] {
+            tally.add_samples(at, "x", &answer, Some(&rows), None);
+        }
+        tally.add_samples(at, "x", &[0.5, 0.5], None, Some(&right));
+        assert_eq!((tally.sampled, tally.averaged), (4, 2));
     }
 }

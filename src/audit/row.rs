@@ -93,7 +93,7 @@ pub struct Row<'a> {
     pub evidence: Option<(Vec<Distribution>, Vec<f64>)>,
     /// What else was logged of each item.
     pub items: Vec<LoggedItem>,
-    /// The distributions whose mean is the answer, row by row.
+    /// Sampled distributions, row by row.
     pub samples: Option<Vec<f64>>,
     /// What was logged about their spread.
     pub uncertainty: Option<LoggedUncertainty>,

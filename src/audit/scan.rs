@@ -14,7 +14,7 @@ use super::outcome::ModelUsed;
 #[cfg(feature = "parquet")]
 use super::row::COLUMNS;
 use super::row::{self, Classes, Layout, MAX_CLASSES, Refusal};
-use super::tally::{MergeError, Reading, Shape, StoredInput, Tally};
+use super::tally::{MergeError, Reading, Shape, StoredInput, Tally, Waiting};
 use crate::calibration::CalibrationError;
 use crate::data::{
     Batch, CalibrationFile, ColumnNames, Columns, LatentModel, LineReader, LinesError, Prediction,
@@ -327,10 +327,15 @@ impl<'a> Work<'a> {
                         calibration: None,
                         latent: None,
                     };
+                    // Without classes no row is scored, so none waits.
+                    let mut waiting = Waiting::new();
                     for (line, text) in lines {
-                        let file = self.name;
+                        let at = Source {
+                            file: self.name,
+                            line,
+                        };
                         let said = row::parse(text, layout);
-                        self.before.add(Source { file, line }, text, said, reading);
+                        self.before.add(at, text, said, reading, &mut waiting);
                     }
                     return Ok(());
                 }
@@ -405,9 +410,11 @@ fn add_all<'a>(
     let share = rows.div_ceil(slots.len()).max(1);
     slots.par_iter_mut().enumerate().for_each(|(i, slot)| {
         let first = (i * share).min(rows);
+        let mut waiting = Waiting::with_capacity(share);
         for at in first..(first + share).min(rows) {
             let (line, text, said) = row(at);
-            slot.add(Source { file, line }, text, said, reading);
+            slot.add(Source { file, line }, text, said, reading, &mut waiting);
         }
+        slot.settle(&mut waiting);
     });
 }

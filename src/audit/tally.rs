@@ -95,18 +95,21 @@ impl Scores {
         })
     }
 
-    /// Adds a prediction of class `first`, with entries in `[0, 1]`.
+    /// Adds a prediction of class `first`, with entries in `[0, 1]`, to all but the grid, for which
+    /// it waits.
     pub(super) fn add(
         &mut self,
         p: &[f64],
         first: usize,
         label: usize,
+        waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
         let confidence = p.get(first).copied().unwrap_or(0.0);
         let correct = first == label;
         self.top.add(confidence, correct)?;
-        self.grid.add(confidence, correct);
+        waiting.push((confidence, correct));
         let (mut brier, mut entropy) = (0.0, 0.0);
+        let mut loss = None;
         for (class, (&x, reliability)) in p.iter().zip(&mut self.classwise).enumerate() {
             let truth = class == label;
             reliability.add(x, truth)?;
@@ -116,16 +119,17 @@ impl Scores {
                 let log = ln(x);
                 entropy -= x * log;
                 if truth {
-                    both(&mut self.log_loss, -log);
+                    loss = Some(-log);
                 }
-            } else if truth {
-                self.impossible += 1;
             }
         }
         both(&mut self.brier, brier);
-        let likelihood = p.get(label).copied().unwrap_or(0.0);
-        if likelihood > 0.0 {
-            both(&mut self.excess, -ln(likelihood) - entropy);
+        match loss {
+            Some(loss) => {
+                both(&mut self.log_loss, loss);
+                both(&mut self.excess, loss - entropy);
+            }
+            None => self.impossible += 1,
         }
         if let Some(count) = self.labels.get_mut(label) {
             *count += 1;
@@ -182,6 +186,11 @@ fn both(sums: &mut [ExactSum; 2], x: f64) {
     sum.add(x);
     squares.add(x * x);
 }
+
+/// Confidences, and whether they were right, on their way into the grid. It is larger than the
+/// caches next to a core: filled in a loop of its own, many of its cells are fetched at a time, and
+/// not one a row.
+pub(super) type Waiting = Vec<(f64, bool)>;
 
 /// Everything that is remembered of a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -293,13 +302,14 @@ impl Tally {
     }
 
     /// Adds one row: what it says, and its line, by whose content rows with evidence are sampled
-    /// (none in tables, which hold no evidence).
-    pub fn add(
+    /// (none in tables, which hold no evidence). Those who wait are added by [`Tally::settle`].
+    pub(super) fn add(
         &mut self,
         at: Source<'_>,
         line: &[u8],
         said: Result<Prediction<'_>, Refusal>,
         reading: Reading<'_>,
+        waiting: &mut Waiting,
     ) {
         let tolerance = self.shape.tolerance;
         let row = said.and_then(|prediction| {
@@ -314,9 +324,16 @@ impl Tally {
         match row {
             Ok(row) => {
                 self.checked += 1;
-                self.add_row(at, line, row, reading.calibration);
+                self.add_row(at, line, row, reading.calibration, waiting);
             }
             Err(refusal) => self.refuse(at, refusal),
+        }
+    }
+
+    /// Adds to the grid what waits for it.
+    pub(super) fn settle(&mut self, waiting: &mut Waiting) {
+        for (confidence, correct) in waiting.drain(..) {
+            self.scores.grid.add(confidence, correct);
         }
     }
 
@@ -341,6 +358,7 @@ impl Tally {
         line: &[u8],
         row: Row<'_>,
         calibration: Option<&CalibrationFile>,
+        waiting: &mut Waiting,
     ) {
         let label = match row.label {
             Ok(label) => label,
@@ -380,7 +398,7 @@ impl Tally {
         let logged = row.uncertainty.as_ref();
         let samples = row.samples.as_deref();
         self.evidence
-            .add_samples(at, &row.id, samples, logged, answer.len());
+            .add_samples(at, &row.id, &answer, samples, logged);
         let scored = match calibration {
             None => Ok((argmax(&answer), answer)),
             Some(file) => {
@@ -398,7 +416,7 @@ impl Tally {
         };
         // The entries were checked to lie in [0, 1].
         let added = scored.and_then(|(class, p)| {
-            let added = self.scores.add(&p, class, label);
+            let added = self.scores.add(&p, class, label, waiting);
             added.map_err(|error| error.to_string())
         });
         if let Err(message) = added {

@@ -10,8 +10,8 @@
 //! | `label`, `classes`, `evidence` | as in a [`Record`](super::Record) | none |
 //! | `entity` or `id` | a name, a string, a whole number or `null` | none |
 //! | `factors`, with `weights` | the evidence, without names of items | none |
-//! | `samples` | the distributions whose mean is the answer, a list of rows | none |
-//! | `uncertainty` | an object with `total`, `epistemic` and `aleatoric` variance | none |
+//! | `samples` | sampled distributions, a list of rows | none |
+//! | `uncertainty` | their `total`, `epistemic` and `aleatoric` variance, as an object | none |
 //!
 //! Other fields are ignored; one of these given twice is an error.
 
@@ -40,7 +40,7 @@ pub struct Prediction<'a> {
     pub answer: Option<Vec<f64>>,
     /// The evidence behind it, where it was logged.
     pub evidence: Option<Vec<Evidence<'a>>>,
-    /// The distributions whose mean is the answer.
+    /// Sampled distributions, such as those whose mean is the answer.
     pub samples: Option<Vec<Vec<f64>>>,
     /// What was logged about the spread of these distributions.
     pub uncertainty: Option<LoggedUncertainty>,

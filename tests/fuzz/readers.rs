@@ -142,6 +142,14 @@ target!(parquet_log, |bytes: &[u8], in_full: bool| {
     audited(scanned, in_full);
 });
 
+/// Of a state that is not read, no change would get past the first check.
+#[test]
+fn the_states_of_the_corpus_are_read() {
+    for file in crate::corpus("state") {
+        read_state(&file[..]).unwrap();
+    }
+}
+
 target!(state, |bytes: &[u8], in_full: bool| {
     match read_state(bytes) {
         Ok(tally) if in_full => {

@@ -24,12 +24,15 @@ fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
     };
     let mut tally = Tally::new(shape).unwrap();
     let mut stream = Stream::new(seed, 0, log, 0);
+    let mut waiting = Vec::new();
     for _ in 0..rows {
         let c = 0.58 + 0.4 * stream.uniform();
         let right = stream.uniform() < c - excess;
         let p = [c, 1.0 - c];
-        tally.scores.add(&p, 0, usize::from(!right)).unwrap();
+        let label = usize::from(!right);
+        tally.scores.add(&p, 0, label, &mut waiting).unwrap();
     }
+    tally.settle(&mut waiting);
     tally
 }
 
@@ -148,7 +151,7 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
 fn values_are_those_of_the_formulas() {
     let mut stream = Stream::new(15, 0, 0, 0);
     let mut tally = log(15, 0, 0, 0.0);
-    let mut rows = Vec::new();
+    let (mut rows, mut waiting) = (Vec::new(), Vec::new());
     for i in 0..500u32 {
         // Tenths lie exactly on bin edges.
         let c = if i % 5 == 0 {
@@ -157,9 +160,11 @@ fn values_are_those_of_the_formulas() {
             0.5 + 0.5 * stream.uniform()
         };
         let label = usize::from(stream.uniform() > c - 0.1);
-        tally.scores.add(&[c, 1.0 - c], 0, label).unwrap();
+        let p = [c, 1.0 - c];
+        tally.scores.add(&p, 0, label, &mut waiting).unwrap();
         rows.push((c, label == 0));
     }
+    tally.settle(&mut waiting);
     let settings = settings(&[]);
     let gate = Gate::new(&settings, false);
     let scores = &tally.scores;

@@ -208,12 +208,20 @@ fn decomposition(gate: &Gate<'_>, tally: &Tally) -> Check {
     let id = "decomposition";
     let evidence = &tally.evidence;
     let (n, off) = (evidence.decomposed, evidence.undecomposed_rows);
+    let samples = match (evidence.averaged, evidence.sampled) {
+        (_, 0) => String::new(),
+        (mean, rows) => format!(" In {mean} of {rows} rows the answer is the mean of its samples."),
+    };
     if n == 0 {
-        return gate.not_run(id, "no row has logged uncertainty");
+        let reason = match evidence.sampled {
+            0 => "no row has logged uncertainty",
+            _ => "rows have samples, but no variances that could be held against them",
+        };
+        return gate.not_run(id, reason);
     }
     let sentence = format!(
         "In {} of {n} rows total variance is epistemic plus aleatoric and, where samples are logged, \
-         all three are what the samples say, within the rounding of float32.",
+         all three are what the samples say, within the rounding of float32.{samples}",
         n - off
     );
     let worst = evidence.undecomposed.offenders();

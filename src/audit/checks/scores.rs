@@ -201,7 +201,11 @@ fn coverage(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>, curves: &
     checks.push(gate.estimate(id, value, Some(range), HOEFFDING, n, sentence));
 
     let id = "risk_at_coverage";
-    let (kept, wrong) = at_coverage.unwrap_or((n, 0));
+    // The last cell keeps everything, so some cell reached the coverage.
+    let Some((kept, wrong)) = at_coverage else {
+        checks.push(gate.not_run(id, "no row could be scored"));
+        return;
+    };
     let value = wrong as f64 / kept as f64;
     let range = rate_range(wrong, kept, gate.delta(id));
     let sentence = format!(
