@@ -34,7 +34,7 @@ mod state;
 mod tally;
 
 pub use checks::{
-    CHECKS, CONFIDENCE, CheckSettings, Kind, ThresholdError, audit, default_thresholds,
+    CHECKS, CONFIDENCE, CheckSettings, Demand, Kind, ThresholdError, audit, default_thresholds,
     set_threshold,
 };
 pub use outcome::{

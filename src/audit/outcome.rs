@@ -122,6 +122,9 @@ pub struct Settings {
     pub model: Option<ModelUsed>,
     /// The limit of each gated check.
     pub thresholds: BTreeMap<&'static str, Threshold>,
+    /// Whether an undecided check, or one with a limit that was asked for and that could not be run,
+    /// makes the audit fail.
+    pub undecided_fails: bool,
 }
 
 /// A model that gave factors to items that were logged as posteriors or embeddings, and all that
@@ -140,7 +143,7 @@ pub struct ModelUsed {
 /// How many checks have each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Whether no check failed: exit code 0, otherwise 1.
+    /// Whether no check stops a pipeline: exit code 0, otherwise 1.
     pub passed: bool,
     /// Checks whose whole interval is on the good side.
     pub pass: usize,
@@ -168,7 +171,7 @@ impl Summary {
             };
             *count += 1;
         }
-        summary.passed = summary.fail == 0;
+        summary.passed = !checks.iter().any(|check| check.stops);
         summary
     }
 }
@@ -191,6 +194,8 @@ pub struct Check {
     pub threshold: Option<Threshold>,
     /// What follows.
     pub verdict: Verdict,
+    /// Whether it makes the audit fail: exit code 1.
+    pub stops: bool,
     /// The probability to notice a violation of a stated size with these rows, where it is known.
     pub power: Option<Power>,
     /// The finding in one plain sentence.

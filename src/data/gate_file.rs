@@ -3,6 +3,7 @@
 //! ```toml
 //! [audit]
 //! strict = true          # a row that cannot be used is an error
+//! undecided = "fail"     # too few rows to decide stops the pipeline too
 //! bins = 15
 //! classes = ["low", "medium", "high"]
 //!
@@ -32,12 +33,24 @@ pub const MAX_GATE_BYTES: u64 = 1 << 20;
 pub struct Gate {
     /// Whether a row that cannot be used is an error.
     pub strict: Option<bool>,
+    /// What becomes of checks that cannot be decided.
+    pub undecided: Option<Undecided>,
     /// Number of bins.
     pub bins: Option<usize>,
     /// Names of the classes.
     pub classes: Option<Vec<String>>,
     /// Limits by check, none where one is taken away, each with its line.
     pub limits: Vec<GateLimit>,
+}
+
+/// What becomes of a check that is undecided, or has a limit of the gate's and cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Undecided {
+    /// It is told, and the audit goes on.
+    Allow,
+    /// The audit fails.
+    Fail,
 }
 
 /// One limit of a gate.
@@ -87,6 +100,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Section {
     strict: Option<bool>,
+    undecided: Option<Undecided>,
     bins: Option<Spanned<usize>>,
     classes: Option<Vec<String>>,
     #[serde(default)]
@@ -166,6 +180,7 @@ impl Gate {
         Ok(Gate {
             limits: limits.collect(),
             strict: file.audit.strict,
+            undecided: file.audit.undecided,
             bins: file.audit.bins.map(Spanned::into_inner),
             classes: file.audit.classes,
         })
@@ -182,13 +197,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const GATE: &str = "[audit]\nstrict = true\nbins = 10\nclasses = [\"a\", \"b\"]\n\n\
+    const GATE: &str = "[audit]\nstrict = true\nundecided = \"fail\"\nbins = 10\nclasses = [\"a\", \"b\"]\n\n\
                         [audit.limits]\nece = 0.05\ngap = \"off\"\naccuracy = 1\n";
 
     #[test]
     fn a_gate_is_read_as_it_is_written() {
         let gate = Gate::parse(GATE.as_bytes()).unwrap();
         assert_eq!((gate.strict, gate.bins), (Some(true), Some(10)));
+        assert_eq!(gate.undecided, Some(Undecided::Fail));
         assert_eq!(gate.classes, Some(vec!["a".to_string(), "b".to_string()]));
         let limit = |check: &str, value, line| GateLimit {
             check: check.to_string(),
@@ -196,9 +212,9 @@ mod tests {
             line,
         };
         let want = [
-            limit("accuracy", Some(1.0), 9),
-            limit("ece", Some(0.05), 7),
-            limit("gap", None, 8),
+            limit("accuracy", Some(1.0), 10),
+            limit("ece", Some(0.05), 8),
+            limit("gap", None, 9),
         ];
         assert_eq!(gate.limits, want);
         assert_eq!(Gate::parse(b"[audit]").unwrap(), Gate::default());
@@ -218,6 +234,7 @@ mod tests {
             ("[audit]\nstrickt = true", 2, "unknown field `strickt`"),
             ("[audit]\n[more]", 2, "unknown field `more`"),
             ("[audit]\nbins = -1", 2, "invalid value"),
+            ("[audit]\nundecided = \"no\"", 2, "unknown variant `no`"),
             (
                 "[audit]\nbins = 5000",
                 2,
@@ -257,7 +274,7 @@ mod tests {
                 bytes[at] = byte;
             }
             if let Err(GateError::Line { line, what }) = Gate::parse(&bytes) {
-                prop_assert!(!what.is_empty() && line <= 12);
+                prop_assert!(!what.is_empty() && line <= 13);
             }
         }
     }

@@ -42,7 +42,7 @@ pub use columns::{ColumnError, ColumnNames, Columns};
 pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
 pub use digest::{hexadecimal, sha256};
 pub use domain::{DOMAINS, Domain, UnknownDomain};
-pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES};
+pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use latent_model::{LatentModel, Posteriors};
 pub use model_file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
 #[cfg(feature = "parquet")]

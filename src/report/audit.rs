@@ -44,22 +44,24 @@ pub(super) fn limit(threshold: Option<Threshold>) -> String {
     }
 }
 
-/// What follows from a check and what to do about it: its sentence, and why it was not decided.
+/// What follows from a check and what to do about it: its sentence, why it was not decided, and
+/// whether that stops a pipeline.
 pub(super) fn finding(check: &Check) -> String {
-    match &check.verdict {
-        Verdict::NotRun { reason } => reason.clone(),
+    let undecided = match check.verdict {
         Verdict::Undecided {
             needed_n: Some(needed),
-        } => format!(
-            "{} Too few rows to decide: about {needed} would.",
-            check.sentence
-        ),
-        Verdict::Undecided { needed_n: None } => format!(
-            "{} No number of rows would decide while the value is the limit.",
-            check.sentence
-        ),
-        _ => check.sentence.clone(),
-    }
+        } => format!(" Too few rows to decide: about {needed} would."),
+        Verdict::Undecided { needed_n: None } => {
+            " No number of rows would decide while the value is the limit.".to_owned()
+        }
+        _ => String::new(),
+    };
+    let stops = match check.verdict {
+        Verdict::Fail => "",
+        _ if check.stops => " Certainty is asked for, so the audit fails.",
+        _ => "",
+    };
+    format!("{}{undecided}{stops}", check.sentence)
 }
 
 /// `file:line`, with the name of the row where it has one.
@@ -78,8 +80,14 @@ pub(super) fn summary(audit: &Audit) -> String {
     let outcome = if s.passed { "Passed" } else { "Failed" };
     let usable: u64 = audit.inputs.iter().map(|i| i.usable).sum();
     let rows: u64 = audit.inputs.iter().map(|i| i.rows).sum();
+    let demand = if audit.settings.undecided_fails {
+        " (certainty is asked for)"
+    } else {
+        ""
+    };
     format!(
-        "{outcome}: {} pass, {} fail, {} undecided, {} not run, {} for information; {usable} of {rows} rows used.",
+        "{outcome}: {} pass, {} fail, {} undecided, {} not run, {} for information{demand}; {usable} \
+         of {rows} rows used.",
         s.pass, s.fail, s.undecided, s.not_run, s.information
     )
 }

@@ -22,7 +22,7 @@ pub fn audit_junit(audit: &Audit) -> String {
             let mut out = case(format!("{}: {}", check.id, check.title));
             let what = escape_terminal(&finding(check));
             match check.verdict {
-                Verdict::Fail => {
+                _ if check.stops => {
                     let rows: Vec<String> = check.worst.iter().map(whereabouts).collect();
                     out.failure = Some(if rows.is_empty() {
                         what
@@ -31,8 +31,8 @@ pub fn audit_junit(audit: &Audit) -> String {
                     });
                 }
                 Verdict::Undecided { .. } => out.skipped = Some(format!("undecided: {what}")),
-                Verdict::NotRun { .. } => out.skipped = Some(format!("not run: {what}")),
-                Verdict::Pass | Verdict::Information => {}
+                Verdict::NotRun { .. } => out.skipped = Some(what),
+                Verdict::Pass | Verdict::Fail | Verdict::Information => {}
             }
             out
         })
@@ -96,8 +96,9 @@ pub fn audit_sarif(audit: &Audit) -> String {
 fn sarif_check(check: &Check, index: usize, first: Option<&str>) -> Value {
     // A level other than "none" is for failures only.
     let (kind, level) = match check.verdict {
-        Verdict::Pass => ("pass", "none"),
+        _ if check.stops => ("fail", "error"),
         Verdict::Fail => ("fail", "error"),
+        Verdict::Pass => ("pass", "none"),
         Verdict::Undecided { .. } => ("open", "none"),
         Verdict::NotRun { .. } => ("notApplicable", "none"),
         Verdict::Information => ("informational", "none"),

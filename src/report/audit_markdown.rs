@@ -17,7 +17,7 @@ pub fn audit_markdown(audit: &Audit) -> String {
         table_markdown(&checks_table(audit))
     );
     for check in &audit.checks {
-        if !matches!(check.verdict, Verdict::Fail | Verdict::Undecided { .. }) {
+        if !check.stops && !matches!(check.verdict, Verdict::Undecided { .. }) {
             continue;
         }
         let _ = writeln!(

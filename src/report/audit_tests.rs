@@ -28,6 +28,7 @@ fn check(id: &'static str, verdict: Verdict, text: &str) -> Check {
             side: Side::Within,
             value: 0.05,
         }),
+        stops: verdict == Verdict::Fail,
         verdict,
         power: Some(Power {
             effect: 0.05,
@@ -109,6 +110,7 @@ fn sample(text: &str) -> Audit {
             }),
             tolerance: 1e-6,
             thresholds: BTreeMap::from([("ece", threshold)]),
+            undecided_fails: false,
         },
         summary: Summary::of(&checks),
         checks,

@@ -6,6 +6,8 @@ use std::process::Stdio;
 use crate::{Place, check, verdict};
 
 const GOOD: &str = "{\"probs\":[0.75,0.25],\"label\":0}\n";
+/// An answer whose outcome is none of the classes.
+const UNKNOWN: &str = "{\"probs\":[0.75,0.25],\"label\":7}\n";
 
 #[test]
 fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
@@ -119,6 +121,7 @@ fn texts_from_outside_cannot_disturb_a_terminal() {
 fn wrong_arguments_are_named() {
     let place = Place::new();
     place.write("p.jsonl", GOOD);
+    place.write("unknown.jsonl", UNKNOWN);
     for (args, what) in [
         (&["--bins", "0"][..], "--bins"),
         (&["--bins", "2000"], "--bins"),
@@ -132,9 +135,26 @@ fn wrong_arguments_are_named() {
         (&["--prior", "1,1,1"], "--prior has 3"),
         (&["--name", "x"], "--name"),
         (&["--baseline", "none.jsonl"], "none.jsonl"),
+        (&["--baseline", "unknown.jsonl"], "no row can be used"),
+        (&["--undecided", "no"], "--undecided"),
     ] {
         place.refuses(&[&["p.jsonl"], args].concat(), what);
     }
+}
+
+/// A log in which nothing can be scored passes nothing: a gate that let it through would let any model
+/// through. Rows that are no distributions are a finding, not a log that cannot be used.
+#[test]
+fn a_log_without_a_single_outcome_cannot_be_used() {
+    let place = Place::new();
+    place.write("unknown.jsonl", UNKNOWN.repeat(3));
+    place.refuses(
+        &["unknown.jsonl"],
+        "no row can be used; the first: unknown.jsonl:1: label",
+    );
+    place.write("invalid.jsonl", "{\"label\":0,\"probs\":[0.5,0.75]}\n");
+    let (audit, code) = place.json(&["invalid.jsonl"]);
+    assert_eq!((verdict(&audit, "validity"), code), ("fail", 1));
 }
 
 #[test]

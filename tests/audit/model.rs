@@ -175,10 +175,10 @@ fn a_log_without_answers_is_answered() {
         json!(["low", "medium", "high"])
     );
     // Without names, classes are numbers, and the labels of this log are none of them.
-    let (numbered, _) = place.json(&[&["bare.jsonl"], &DRAWN[..]].concat());
-    assert_eq!(numbered["settings"]["classes"], json!(["0", "1", "2"]));
-    let reasons = json!([{"reason": "a label that is none of the classes", "count": ROWS}]);
-    assert_eq!(numbered["rejected"]["reasons"], reasons);
+    place.refuses(
+        &[&["bare.jsonl"], &DRAWN[..]].concat(),
+        "no row can be used; the first: bare.jsonl:1: label: \"medium\" is a name",
+    );
     place.refuses(
         &[&["bare.jsonl", "--classes", "a,b"], &DRAWN[..]].concat(),
         "the model tells 3 classes apart, but the log has 2",

@@ -239,6 +239,47 @@ fn with(state: &str, key: &str, new: &str) -> String {
     format!("{}{new}{}", &state[..start], &rest[end..])
 }
 
+/// How rows were read is in the shards: another wish is refused, never passed over.
+#[test]
+fn shards_are_not_merged_against_what_they_were_made_with() {
+    let place = Place::new();
+    place.write("a.jsonl", REFERENCE);
+    let classes = ["--classes", "low,medium,high", "--answer", "spn"];
+    let output = place.run(&[&["--partial", "a.state", "a.jsonl"][..], &classes].concat());
+    assert_eq!(output.status.code(), Some(0));
+    place.write("gate.toml", "[audit]\nbins = 10\n");
+    for (args, what) in [
+        (
+            &["--bins", "10"][..],
+            "the log was read with 15 bins, but 10 are asked for",
+        ),
+        (&["--config", "gate.toml"], "but 10 are asked for"),
+        (
+            &["--classes", "a,b,c"],
+            "the log was read with the classes low, medium, high",
+        ),
+        (&["--answer", "uniform"], "--answer"),
+        (&["--method", "uniform"], "--method"),
+        (&["--confidence", "none"], "--confidence"),
+        (&["--samples", "4"], "--samples"),
+        (&["--tolerance", "0.001"], "--tolerance"),
+        (&["--input-format", "csv"], "--input-format"),
+        (&["--prob-columns", "a,b"], "--prob-columns"),
+    ] {
+        place.refuses(&[&["--merge", "a.state"], args].concat(), what);
+    }
+    let agreed = [
+        "--merge",
+        "a.state",
+        "--bins",
+        "15",
+        "--classes",
+        "low,medium,high",
+    ];
+    let (_, code) = place.json(&agreed);
+    assert_eq!(code, place.json(&["--merge", "a.state"]).1);
+}
+
 #[test]
 fn damaged_states_are_refused() {
     let place = Place::new();

@@ -7,14 +7,10 @@ use crate::{Run, log, lpf};
 
 fn audit(folder: &Path, gate: &str, more: &[&str]) -> Run {
     fs::write(folder.join("gate.toml"), gate).unwrap();
-    let args = [
-        "audit",
-        "log.jsonl",
-        "--config",
-        "gate.toml",
-        "--format",
-        "json",
-    ];
+    let mut args = vec!["audit", "log.jsonl", "--config", "gate.toml"];
+    if !more.contains(&"--format") {
+        args.extend(["--format", "json"]);
+    }
     lpf(&[&args, more].concat(), folder)
 }
 
@@ -52,6 +48,69 @@ fn a_limit_applies_to_the_interval_not_to_the_value() {
         &["--threshold", "accuracy=0.9"],
     );
     assert_eq!(run.code, Some(1));
+}
+
+/// Where certainty is asked for, what is undecided stops a pipeline, and so does a limit of the gate's
+/// that nothing in the log can be held to; a limit that only holds by default does not.
+#[test]
+fn a_gate_may_ask_for_certainty() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = log(1000, 6);
+    fs::write(folder.path().join("log.jsonl"), &rows).unwrap();
+    assert!(
+        !rows.contains("uncertainty"),
+        "the log has none to be held to a limit"
+    );
+    let off = "ece = \"off\"\ngap = \"off\"\n";
+    let run = |undecided: &str, limits: &str, more: &[&str]| {
+        let gate = format!("[audit]\n{undecided}\n[audit.limits]\n{off}{limits}\n");
+        audit(folder.path(), &gate, more)
+    };
+    let (fail, close) = ("undecided = \"fail\"", "accuracy = 0.601");
+    for (undecided, limits, more, code) in [
+        ("", close, &[][..], 0),
+        ("undecided = \"allow\"", close, &[], 0),
+        (fail, close, &[], 1),
+        (fail, "accuracy = 0.3", &[], 0),
+        (fail, close, &["--undecided", "allow"], 0),
+        ("", close, &["--undecided", "fail"], 1),
+        (fail, "", &[], 0),
+        (fail, "decomposition = 0", &[], 1),
+        (fail, "", &["--threshold", "decomposition=0"], 1),
+        (
+            fail,
+            "decomposition = 0",
+            &["--threshold", "decomposition=off"],
+            0,
+        ),
+        ("", "decomposition = 0", &[], 0),
+    ] {
+        let run = run(undecided, limits, more);
+        assert_eq!(
+            run.code,
+            Some(code),
+            "{undecided} {limits} {more:?} {run:?}"
+        );
+        let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(report["summary"]["passed"], code == 0);
+        assert_eq!(report["summary"]["fail"], 0);
+        let checks = report["checks"].as_array().unwrap();
+        let stops = checks.iter().filter(|c| c["stops"] == true).count();
+        assert_eq!(stops, code as usize);
+    }
+    // Every format says that this is why.
+    for (format, words) in [
+        ("text", "Too few rows to decide"),
+        ("text", "Certainty is asked for, so the audit fails."),
+        ("markdown", "Certainty is asked for, so the audit fails."),
+        ("html", "Certainty is asked for, so the audit fails."),
+        ("junit", "<failure message=\"60"),
+        ("sarif", "\"level\":\"error\""),
+    ] {
+        let run = run(fail, close, &["--format", format]);
+        assert_eq!(run.code, Some(1));
+        assert!(run.out.contains(words), "{format}: {}", run.out);
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod evidence;
 mod registry;
 mod scores;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::class_gaps::ClassGaps;
 use super::intervals::{self, decide};
@@ -37,6 +37,33 @@ pub struct CheckSettings {
     pub seed: u64,
     /// Prior of the classes; how often each was true, if not said.
     pub prior: Option<Vec<f64>>,
+    /// What makes the audit fail.
+    pub demand: Demand,
+}
+
+/// What makes an audit fail beside a check that fails.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Demand {
+    /// Nothing: too few rows are no evidence against a model.
+    #[default]
+    NoFailure,
+    /// A check that is undecided, and one of these checks if it cannot be run.
+    Certainty {
+        /// Checks with a limit that was asked for, not one that holds by default.
+        asked: BTreeSet<&'static str>,
+    },
+}
+
+impl Demand {
+    /// Whether a check with this verdict makes the audit fail.
+    fn stops(&self, id: &str, verdict: &Verdict) -> bool {
+        match (verdict, self) {
+            (Verdict::Fail, _) => true,
+            (Verdict::Undecided { .. }, Demand::Certainty { .. }) => true,
+            (Verdict::NotRun { .. }, Demand::Certainty { asked }) => asked.contains(id),
+            _ => false,
+        }
+    }
 }
 
 impl Default for CheckSettings {
@@ -45,6 +72,7 @@ impl Default for CheckSettings {
             thresholds: default_thresholds(),
             seed: 0,
             prior: None,
+            demand: Demand::NoFailure,
         }
     }
 }
@@ -155,6 +183,7 @@ impl<'a> Gate<'a> {
             interval,
             n,
             threshold: self.threshold(id),
+            stops: self.settings.demand.stops(id, &verdict),
             verdict,
             power: None,
             sentence,
@@ -207,6 +236,7 @@ pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) 
             confidence_function: tally.shape.confidence.clone(),
             model: tally.shape.model.clone(),
             thresholds: settings.thresholds.clone(),
+            undecided_fails: settings.demand != Demand::NoFailure,
         },
         summary: Summary::of(&checks),
         checks,

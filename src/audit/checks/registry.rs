@@ -272,7 +272,7 @@ impl fmt::Display for ThresholdError {
 
 impl std::error::Error for ThresholdError {}
 
-/// Sets the limit of a check, or takes it away.
+/// Sets the limit of a check, or takes it away; returns the check.
 ///
 /// # Errors
 /// [`ThresholdError`] for an unknown check or a limit that is not finite.
@@ -280,7 +280,7 @@ pub fn set_threshold(
     thresholds: &mut BTreeMap<&'static str, Threshold>,
     id: &str,
     value: Option<f64>,
-) -> Result<(), ThresholdError> {
+) -> Result<&'static str, ThresholdError> {
     let kind = kind(id).ok_or_else(|| ThresholdError::Unknown { id: id.to_string() })?;
     match value {
         None => {
@@ -292,7 +292,7 @@ pub fn set_threshold(
         }
         Some(value) => return Err(ThresholdError::Value { id: kind.id, value }),
     }
-    Ok(())
+    Ok(kind.id)
 }
 
 #[cfg(test)]

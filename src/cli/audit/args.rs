@@ -1,0 +1,228 @@
+//! What `lpf audit` can be asked for.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::super::infer;
+use super::super::input::InputOptions;
+use crate::data::{DEFAULT_TOLERANCE, Undecided};
+use crate::latent::Confidence;
+
+const EXAMPLES: &str = "\
+Input, one prediction a line (entity, evidence, samples and uncertainty may be left out):
+  {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1], \"evidence\": [
+    {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
+An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard deviations) or \"cov\"
+(a list of rows). Weights are then held against it, and its norm against assumption A2. With --model
+an item may have a posterior or an \"embedding\" instead of its factor.
+CSV with a header, or Parquet: a column `label`, and for each class a column `prob_CLASS` or
+`p_CLASS`. In Parquet, the number of a row stands for that of its line.
+Rows that cannot be used are counted and the first 20 listed; --strict makes them an error.
+
+A check passes if its whole interval is on the good side of its limit, fails if it is wholly on
+the bad side, and is undecided otherwise: then it says how many rows would decide.
+Exit code: 0 no check failed, 1 a check failed (or, with --undecided fail, could not be decided),
+2 the input cannot be used.
+
+Shards: `lpf audit --partial a.state a.jsonl` for each, then `lpf audit --merge a.state b.state`
+gives, byte for byte, the report of `lpf audit a.jsonl b.jsonl`, whatever the order. A baseline
+in shards is `--baseline` of each state.
+
+Examples:
+  lpf audit predictions.jsonl --classes low,medium,high
+  lpf audit predictions.csv --threshold ece=0.03 --threshold accuracy=0.9 --format json
+  lpf audit new.jsonl --baseline old.jsonl
+  lpf audit answers.jsonl --answer distribution --model model.safetensors
+  zcat log.jsonl.gz | lpf audit - --name log.jsonl";
+
+/// Check the guarantees on your own log of predictions.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// Logs: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for standard input
+    /// [default: answers of the reference implementation, which are part of this program]
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+
+    /// Shape of the output
+    #[arg(long, value_enum, default_value = "text")]
+    pub(super) format: Format,
+
+    /// Where to write: a file that appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// End with exit code 2 if any row cannot be used
+    #[arg(long)]
+    pub(super) strict: bool,
+
+    #[command(flatten)]
+    pub(super) input: InputOptions,
+
+    /// What to call standard input
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+
+    /// Names of the classes, in the order of the probabilities
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub(super) classes: Option<Vec<String>>,
+
+    /// The field of the answer, in JSON
+    #[arg(long, value_name = "FIELD", default_value = "probs")]
+    pub(super) answer: String,
+
+    /// How the answer is said to follow from the factors
+    #[arg(long, value_enum, default_value = "spn")]
+    pub(super) method: Way,
+
+    /// How weights are said to follow from logged posteriors
+    #[arg(long, value_enum, default_value = "reference")]
+    pub(super) confidence: Weighting,
+
+    /// A trained model, for items that were logged as posteriors or embeddings without their factors;
+    /// these are computed as `lpf infer --model` does with the same --samples and --seed
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    pub(super) model: Option<PathBuf>,
+
+    /// Samples drawn for an item without a factor, with --model
+    #[arg(long, value_name = "M", default_value_t = infer::DEFAULT_SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) samples: u32,
+
+    /// Prior of the classes, to tell whether it was counted too often [default: how often each
+    /// class was true]
+    #[arg(long, value_name = "P,Q,R", value_delimiter = ',')]
+    pub(super) prior: Option<Vec<f64>>,
+
+    /// Number of bins [default: 15]
+    #[arg(long, value_name = "N")]
+    pub(super) bins: Option<usize>,
+
+    /// A calibration map (see `lpf calibrate`) through which answers are passed before they are
+    /// scored; the rows must be others than those it was fitted on
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    pub(super) calibration: Option<PathBuf>,
+
+    /// Limits, bins and classes in a file; what the command line says comes first
+    #[arg(long, value_name = "lpf.toml")]
+    pub(super) config: Option<PathBuf>,
+
+    /// The limit of a check, or `off`; may be repeated
+    #[arg(long, value_name = "CHECK=VALUE")]
+    pub(super) threshold: Vec<String>,
+
+    /// Whether a check that is undecided, or has a limit of yours and cannot be run, ends with exit
+    /// code 1 [default: allow]
+    #[arg(long, value_enum)]
+    pub(super) undecided: Option<WhenUndecided>,
+
+    /// An earlier log to compare with; repeated for a log of several files
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Vec<PathBuf>,
+
+    /// Write what is needed to merge this shard with others, instead of a report
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "merge", "baseline"])]
+    pub(super) partial: Option<PathBuf>,
+
+    /// The files (and the baseline) are such shards; how rows are read was said when they were made
+    #[arg(long, conflicts_with_all = [
+        "name", "answer", "method", "confidence", "samples", "tolerance",
+        "input_format", "label_column", "id_column", "prob_columns",
+    ])]
+    pub(super) merge: bool,
+
+    /// Seed of the simulations, and of what is drawn with --model
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+
+    /// Number of threads [default: one for each core]; changes no bit of the output
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) threads: Option<u16>,
+
+    /// How far the probabilities of a row may be from adding up to 1
+    #[arg(long, value_name = "T", default_value_t = DEFAULT_TOLERANCE, allow_hyphen_values = true)]
+    pub(super) tolerance: f64,
+}
+
+/// Shapes of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Text,
+    /// For machines, with a version (docs/audit.schema.json)
+    Json,
+    /// For the summary of a pipeline
+    Markdown,
+    /// Checks as tests
+    Junit,
+    /// Failed checks and rows, for code scanning
+    Sarif,
+    /// A page with plots
+    Html,
+}
+
+/// What becomes of checks that cannot be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum WhenUndecided {
+    /// They are told; there is no evidence against the model
+    Allow,
+    /// They end with exit code 1: the model has to be shown to keep its limits
+    Fail,
+}
+
+impl From<WhenUndecided> for Undecided {
+    fn from(when: WhenUndecided) -> Self {
+        match when {
+            WhenUndecided::Allow => Undecided::Allow,
+            WhenUndecided::Fail => Undecided::Fail,
+        }
+    }
+}
+
+/// How an answer may follow from factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Way {
+    /// The normalized product of factors raised to their weights
+    Spn,
+    /// The plain mean of the factors
+    Uniform,
+    /// Some other way, which is not checked
+    None,
+}
+
+impl Way {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Way::Spn => "spn",
+            Way::Uniform => "uniform",
+            Way::None => "none",
+        }
+    }
+}
+
+/// How a weight may follow from the posterior of its item; `s` is the mean standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Weighting {
+    /// sigmoid(-2s)/(1 + s), as `lpf infer` and the reference implementation have it
+    Reference,
+    /// 1/(1 + s)
+    Reciprocal,
+    /// exp(-s)
+    Exponential,
+    /// 1/(1 + v), v the mean variance
+    Precision,
+    /// Some other way, which is not checked
+    None,
+}
+
+impl Weighting {
+    pub(super) fn function(self) -> Option<Confidence> {
+        match self {
+            Weighting::Reference => Some(Confidence::Reference),
+            Weighting::Reciprocal => Some(Confidence::Reciprocal),
+            Weighting::Exponential => Some(Confidence::Exponential),
+            Weighting::Precision => Some(Confidence::Precision),
+            Weighting::None => None,
+        }
+    }
+}
