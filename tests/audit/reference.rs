@@ -162,3 +162,55 @@ fn drift_is_seen_where_it_is_and_not_where_it_is_not() {
         );
     }
 }
+
+/// Effective numbers and margins once more, row by row from the factors and weights: the quantiles that
+/// are reported are theirs, rounded down to a cell, and lie in their intervals.
+#[test]
+fn quantiles_are_those_of_the_rows() {
+    let place = Place::new();
+    place.write("p.jsonl", REFERENCE);
+    let (audit, _) = place.json(&[&["p.jsonl"][..], &CLASSES].concat());
+    let numbers = |value: &serde_json::Value| -> Vec<f64> {
+        let list = value.as_array().unwrap().iter();
+        list.map(|x| x.as_f64().unwrap()).collect()
+    };
+    let (mut effective, mut margins) = (Vec::new(), Vec::new());
+    for row in rows() {
+        let (mut sum, mut squares, mut logs) = (0.0, 0.0, [0.0; 3]);
+        for item in row["evidence"].as_array().unwrap() {
+            let w = item["weight"].as_f64().unwrap();
+            sum += w;
+            squares += w * w;
+            for (log, p) in logs.iter_mut().zip(numbers(&item["factor"])) {
+                *log += w * p.ln();
+            }
+        }
+        effective.push(sum * sum / squares);
+        logs.sort_by(f64::total_cmp);
+        margins.push(logs[2] - logs[1]);
+    }
+    for (id, mut all, rank) in [("k_eff", effective, 30), ("robustness_radius", margins, 3)] {
+        all.sort_by(f64::total_cmp);
+        let exact = all[rank - 1];
+        let check = check(&audit, id);
+        let value = check["value"].as_f64().unwrap();
+        // Cells are a 64th wide; the sums above are rounded, ours are not.
+        let ulps = 1e-12;
+        assert!(
+            value <= exact + ulps && exact < value + 1.0 / 64.0 + ulps,
+            "{id}: {exact}"
+        );
+        let (low, high) = (&check["interval"]["low"], &check["interval"]["high"]);
+        let (low, high) = (low.as_f64().unwrap(), high.as_f64().unwrap());
+        assert!(
+            low <= exact && exact <= high && high > value,
+            "{id}: {low} {exact} {high}"
+        );
+    }
+    // More items than most entities have are counted as well.
+    let many = json!({"label": 0, "factors": vec![[0.75, 0.25]; 5000]});
+    place.write("many.jsonl", format!("{many}\n"));
+    let (audit, _) = place.json(&["many.jsonl"]);
+    let value = check(&audit, "k_eff")["value"].as_f64().unwrap();
+    assert!((4922.0..=5000.0).contains(&value), "{value}");
+}

@@ -1,7 +1,7 @@
 //! Does the answer follow from its evidence, and how much hangs on single items?
 
 use super::{Gate, assumptions};
-use crate::audit::histogram::{Histogram, LARGEST};
+use crate::audit::histogram::Histogram;
 use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, ORDER, moments, normal_range, rate_range};
 use crate::audit::outcome::{Check, Curves, InfluencePoint};
 use crate::audit::tally::Tally;
@@ -191,16 +191,17 @@ fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &m
     checks.push(gate.estimate(id, value, Some(range), ORDER, n, sentence));
 }
 
-/// A quantile and its interval: the rank of the true quantile among the numbers is binomial.
+/// A quantile, rounded down to its cell, and its interval: the rank of the true quantile among the
+/// numbers is binomial, and it may lie anywhere in the cells at the ends.
 fn quantile(numbers: &Histogram, q: f64, delta: f64) -> (f64, (f64, f64)) {
     let n = numbers.count();
-    let largest = LARGEST as f64;
     let value = numbers.first(|below| below as f64 >= q * n as f64);
     let low = numbers.first(|below| rate_range(below, n, delta).1 >= q);
     let high = numbers.first(|below| rate_range(below, n, delta).0 >= q);
+    let start = |cell: Option<(f64, f64)>| cell.map_or(0.0, |(start, _)| start);
     (
-        value.unwrap_or(largest),
-        (low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY)),
+        start(value),
+        (start(low), high.map_or(f64::INFINITY, |(_, end)| end)),
     )
 }
 
@@ -243,8 +244,8 @@ fn effective_items(gate: &Gate<'_>, tally: &Tally) -> Check {
         rows => format!("; in {rows} rows no weight is above zero"),
     };
     let sentence = format!(
-        "Half of the entities rest on {value:.1} items or fewer by their weights (5 % on {low:.1} or \
-         fewer, 5 % on {high:.1} or more){weightless}."
+        "Half of the entities rest on about {value:.1} items or fewer by their weights (5 % on \
+         {low:.1} or fewer, 5 % on {high:.1} or more){weightless}."
     );
     gate.estimate(id, value, Some(range), ORDER, n, sentence)
 }
