@@ -1,10 +1,10 @@
 """Audits the same ten million predictions with lpf and with peers in Python; prints times, peak
 memory and ratios, and that the calibration errors agree.
 
-Peers: polars (reads CSV and Parquet on all cores) and pandas for reading; the calibration error by
+Peers: polars (reads all three shapes on all cores) and pandas for reading; the calibration error by
 NumPy as netcal computes it, and by netcal itself; accuracy and log loss by scikit-learn. Each peer is
-a process of its own, so that peak memory is its own. The fastest of them, for the same shape of
-input, is the divisor; JSON lines are held against CSV.
+a process of its own, so that peak memory is its own. The fastest and the smallest of them, for the
+same shape of input, are the divisors.
 
     python benches/peer/audit.py        (after: cargo build --release; ROWS=1000000 for a short run)
 """
@@ -53,19 +53,31 @@ data = pl.read_parquet(sys.argv[1])
 p = data.select(["prob_0", "prob_1", "prob_2"]).to_numpy(); y = data["label"].to_numpy()
 ECE
 """,
-    "polars + numpy": """
+    "polars + numpy, JSON lines": """
+import sys, json, numpy as np, polars as pl
+data = pl.read_ndjson(sys.argv[1])
+p = data["probs"].list.to_array(3).to_numpy(); y = data["label"].to_numpy()
+ECE
+""",
+    "pandas + numpy, JSON lines": """
+import sys, json, numpy as np, pandas as pd
+data = pd.read_json(sys.argv[1], lines=True, engine="pyarrow")
+p = np.stack(data["probs"].to_numpy()); y = data["label"].to_numpy()
+ECE
+""",
+    "polars + numpy, CSV": """
 import sys, json, numpy as np, polars as pl
 data = pl.read_csv(sys.argv[1])
 p = data.select(["prob_0", "prob_1", "prob_2"]).to_numpy(); y = data["label"].to_numpy()
 ECE
 """,
-    "pandas + numpy": """
+    "pandas + numpy, CSV": """
 import sys, json, numpy as np, pandas as pd
 data = pd.read_csv(sys.argv[1])
 p = data[["prob_0", "prob_1", "prob_2"]].to_numpy(); y = data["label"].to_numpy()
 ECE
 """,
-    "polars + netcal + scikit-learn": """
+    "polars + netcal + scikit-learn, CSV": """
 import sys, json, numpy as np, polars as pl
 from netcal.metrics import ECE
 from sklearn.metrics import accuracy_score, log_loss
@@ -111,14 +123,14 @@ def main():
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         csv, jsonl, parquet = generate(pathlib.Path(name))
         results = {}
+        shapes = {"CSV": csv, "JSON lines": jsonl, "Parquet": parquet}
         commands = {
             f"lpf audit, {shape}": [str(LPF), "audit", str(path), "--format", "json"]
-            for shape, path in (("CSV", csv), ("JSON lines", jsonl), ("Parquet", parquet))
+            for shape, path in shapes.items()
         }
         for peer, code in PEERS.items():
             code = code.replace("ECE\n", NUMPY_ECE) if code.rstrip().endswith("ECE") else code
-            path = parquet if "Parquet" in peer else csv
-            commands[peer] = [sys.executable, "-c", code, str(path)]
+            commands[peer] = [sys.executable, "-c", code, str(shapes[peer.split(", ")[1]])]
         for who, command in commands.items():
             got, why = measured(command)
             if got is None:
@@ -132,12 +144,12 @@ def main():
         sizes = ", ".join(f"{p.stat().st_size >> 20} MiB {p.suffix[1:]}" for p in (csv, jsonl, parquet))
         print(f"{ROWS} rows, {sizes}, {os.cpu_count()} cores")
         print("ratios to the fastest and the smallest peer for the same input")
-        print(f"{'':34} {'s':>7} {'CPU s':>7} {'MiB':>7} {'time':>6} {'CPU':>6} {'memory':>6}  ECE")
+        print(f"{'':36} {'s':>7} {'CPU s':>7} {'MiB':>7} {'time':>6} {'CPU':>6} {'memory':>6}  ECE")
         for who, row in results.items():
-            table = "Parquet" in who
-            peers = [r for w, r in results.items() if not w.startswith("lpf") and ("Parquet" in w) == table]
+            shape = who.split(", ")[1]
+            peers = [r for w, r in results.items() if not w.startswith("lpf") and w.endswith(shape)]
             ratios = " ".join(f"{row[i] / min(r[i] for r in peers):6.3f}" for i in range(3))
-            print(f"{who:34} {row[0]:7.1f} {row[1]:7.1f} {row[2]:7.0f} {ratios}  {row[3]:.9f}")
+            print(f"{who:36} {row[0]:7.1f} {row[1]:7.1f} {row[2]:7.0f} {ratios}  {row[3]:.9f}")
         ours = results["lpf audit, CSV"][3]
         agree = all(abs(r[3] - ours) < 1e-9 for r in results.values())
         print("all calibration errors agree to 9 digits" if agree else "CALIBRATION ERRORS DIFFER")

@@ -354,7 +354,7 @@ impl<'a> Work<'a> {
             let (number, text) = lines.get(i).copied().unwrap_or_default();
             (number, text, row::parse(text, layout))
         };
-        add_all(self.name, slots, lines.len(), reading, &row);
+        add_all(self.name, slots, lines.len(), reading, row);
         Ok(())
     }
 
@@ -374,7 +374,7 @@ impl<'a> Work<'a> {
             let said = batch.prediction(i).map_err(Refusal::from);
             (batch.number(i), &[][..], said)
         };
-        add_all(self.name, slots, batch.len(), reading, &row);
+        add_all(self.name, slots, batch.len(), reading, row);
     }
 
     fn finish(self, sha256: String) -> Result<Tally, ScanError> {
@@ -405,7 +405,7 @@ fn add_all<'a>(
     slots: &mut [Tally],
     rows: usize,
     reading: Reading<'_>,
-    row: &(dyn Fn(usize) -> Said<'a> + Sync),
+    row: impl Fn(usize) -> Said<'a> + Sync,
 ) {
     let share = rows.div_ceil(slots.len()).max(1);
     slots.par_iter_mut().enumerate().for_each(|(i, slot)| {
