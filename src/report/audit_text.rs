@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::audit::{digits, finding, limit, summary, verdict, whereabouts};
 use super::escape_terminal;
-use crate::audit::{Audit, Check, Input, ModelUsed};
+use crate::audit::{Audit, Check, Input, ModelUsed, Verdict};
 
 /// How many of the worst rows are shown; the JSON report has all that are kept.
 const SHOWN_OFFENDERS: usize = 5;
@@ -102,7 +102,11 @@ fn block(out: &mut String, check: &Check) {
     if check.threshold.is_some() {
         let _ = write!(line, ", limit {}", limit(check.threshold));
     }
-    let _ = writeln!(out, "{line}  ({})", check.id);
+    let rests_on = match check.verdict {
+        Verdict::NotRun { .. } => String::new(),
+        _ => format!(", n = {}", check.n),
+    };
+    let _ = writeln!(out, "{line}  ({}{rests_on})", check.id);
     let _ = writeln!(out, "{INDENT}{}", escape_terminal(&finding(check)));
     if let Some(power) = &check.power {
         let _ = writeln!(

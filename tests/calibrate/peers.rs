@@ -1,4 +1,4 @@
-//! Our metrics against netcal, scikit-learn and relplot, as recorded by
+//! Our metrics against netcal, scikit-learn, relplot, SciPy and uncertainty-calibration, as recorded by
 //! `tests/fixtures/peers/metrics.py` (versions and differences of convention are told there).
 
 use lpf::calibration::{
@@ -165,45 +165,102 @@ fn smooth_error_equals_relplot() {
     close(ours.value, theirs, 5e-3 * theirs);
 }
 
-/// The checks of `lpf audit` on the same rows. What is read off its grid of 2¹⁶ cells moves each
-/// confidence by less than 2⁻¹⁶ and can tie neighbours within one cell.
-#[test]
-fn audits_equal_the_peers() {
-    const GRID: f64 = 1.0 / 65536.0;
-    let peer = Peer::read();
+/// Some of the rows, audited with these arguments.
+fn audited(peer: &Peer, rows: std::ops::Range<usize>, more: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let check = |rows: usize, id: &str| -> f64 {
-        let log: String = peer.predictions[..rows]
+    let write = |name: &str, rows: std::ops::Range<usize>| {
+        let pairs = peer.predictions[rows.clone()]
             .iter()
-            .zip(&peer.labels)
+            .zip(&peer.labels[rows]);
+        let log: String = pairs
             .map(|(p, y)| format!("{{\"label\":{y},\"probs\":{:?}}}\n", p.probabilities()))
             .collect();
-        std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
-        let args = ["audit", "log.jsonl", "--format", "json"];
-        let out = crate::lpf(&args, folder.path()).stdout;
-        let report: Value = serde_json::from_slice(&out).unwrap();
-        let checks = report["checks"].as_array().unwrap();
-        let found = checks.iter().find(|c| c["id"] == id).unwrap();
-        found["value"].as_f64().unwrap()
+        std::fs::write(folder.path().join(name), log).unwrap();
     };
-    let all = peer.labels.len();
+    write("old.jsonl", 0..300);
+    write("log.jsonl", rows);
+    let args = [&["audit", "log.jsonl", "--format", "json"], more].concat();
+    let out = crate::lpf(&args, folder.path()).stdout;
+    serde_json::from_slice(&out).unwrap()
+}
+
+/// A check of a report.
+fn check<'a>(report: &'a Value, id: &str) -> &'a Value {
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().find(|c| c["id"] == id).unwrap()
+}
+
+fn value(report: &Value, id: &str) -> f64 {
+    check(report, id)["value"].as_f64().unwrap()
+}
+
+/// What is read off the grid of 2¹⁶ cells of an audit moves each confidence by less than this, and can
+/// tie neighbours within one cell.
+const GRID: f64 = 1.0 / 65536.0;
+
+#[test]
+fn audits_equal_the_peers() {
+    let peer = Peer::read();
+    let report = audited(&peer, 0..peer.labels.len(), &[]);
     for (id, path) in [
         ("accuracy", "/accuracy"),
         ("ece", "/ece/15"),
         ("classwise_ece", "/classwise/15"),
+        ("gap", "/gap"),
         ("brier", "/brier"),
+        ("brier_calibration", "/brier_parts/calibration"),
+        ("brier_refinement", "/brier_parts/refinement"),
         ("log_loss", "/log_loss"),
+        ("log_loss_excess", "/log_loss_excess"),
+        ("log_loss_floor", "/log_loss_floor"),
+        ("risk_at_coverage", "/risk_at_80"),
     ] {
-        close(check(all, id), peer.number(path), ROUNDING);
+        close(value(&report, id), peer.number(path), ROUNDING);
     }
-    close(
-        check(600, "adaptive_ece"),
-        peer.number("/adaptive_600"),
-        ROUNDING,
-    );
+    // The root of a sum that is off by ROUNDING.
+    let debiased = peer.number("/debiased");
+    let found = value(&report, "debiased_error");
+    close(found, debiased, ROUNDING / debiased);
+    let interval = &check(&report, "accuracy")["interval"];
+    for (end, path) in [
+        ("low", "/accuracy_interval/0"),
+        ("high", "/accuracy_interval/1"),
+    ] {
+        // Found there by Brent's method to 1e-12.
+        close(interval[end].as_f64().unwrap(), peer.number(path), 2e-12);
+    }
     let smooth = peer.number("/smooth/value");
-    close(check(all, "smooth_ece"), smooth, FINE_MESH * smooth + GRID);
+    let found = value(&report, "smooth_ece");
+    close(found, smooth, FINE_MESH * smooth + GRID);
     // A tie of two rows changes the error rate at one of them by at most 1/kept: four of 720 rows
     // among the last half are below 4/360/720.
-    close(check(all, "aurc"), peer.number("/aurc"), 2e-5);
+    close(value(&report, "aurc"), peer.number("/aurc"), 2e-5);
+    let report = audited(&peer, 0..600, &[]);
+    let adaptive = value(&report, "adaptive_ece");
+    close(adaptive, peer.number("/adaptive_600"), ROUNDING);
+}
+
+#[test]
+fn drift_equals_scipy() {
+    let peer = Peer::read();
+    let report = audited(&peer, 300..600, &["--baseline", "old.jsonl"]);
+    for (id, path) in [
+        ("drift_accuracy", "/drift/accuracy"),
+        ("drift_confidence", "/drift/confidence"),
+        ("drift_brier", "/drift/brier"),
+        ("drift_labels", "/drift/labels"),
+        ("drift_confidences", "/drift/confidences"),
+    ] {
+        close(value(&report, id), peer.number(path), ROUNDING);
+    }
+    // Holm's correction makes five times the smallest, and so on; the p-values are shown so.
+    for (id, p) in [
+        ("drift_labels", peer.number("/drift/p_labels")),
+        ("drift_confidences", peer.number("/drift/p_confidences")),
+    ] {
+        let sentence = check(&report, id)["sentence"].as_str().unwrap();
+        let shown = sentence.split("with probability ").nth(1).unwrap();
+        let shown: f64 = shown[..5].parse().unwrap();
+        assert!(shown >= p && shown <= 5.0 * p + 5e-4, "{id}: {sentence}");
+    }
 }
