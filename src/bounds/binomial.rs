@@ -355,6 +355,9 @@ mod tests {
                     // A tail is known to about 1e-15·√n of itself, within which both may stop.
                     let near = 1e-14 * (n as f64).sqrt().max(1.0) * want;
                     assert!((got - want).abs() <= near, "{k} {n} {delta}: {got} {want}");
+                    // Not one step before: there the tail is certainly small enough.
+                    let certain = got == 1.0 || binomial_cdf(k, n, got).unwrap().high() < delta;
+                    assert!(certain, "{k} {n} {delta}: {got}");
                     let mirrored = clopper_pearson_lower(n - k, n, delta).unwrap();
                     assert!(
                         (1.0 - mirrored - got).abs() <= 1e-14 + near,

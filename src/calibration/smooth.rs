@@ -153,24 +153,26 @@ fn smooth(values: &[f64], sigma: f64) -> Vec<f64> {
         .collect();
     let mut out = vec![0.0; steps + 1];
     for (i, &value) in values.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-        let mut spread = |range: std::ops::RangeInclusive<usize>, far: &dyn Fn(usize) -> usize| {
-            for j in range {
-                if let (Some(out), Some(k)) = (out.get_mut(j), kernel.get(far(j))) {
-                    *out += value * k;
-                }
-            }
-        };
-        spread(i.saturating_sub(reach)..=(i + reach).min(steps), &|j| {
-            j.abs_diff(i)
-        });
-        if i <= reach {
-            spread(0..=(reach - i).min(steps), &|j| j + i);
-        }
+        // Straight on both sides, then over 0, then over 1.
+        let low = i.saturating_sub(reach);
+        spread(&mut out, low, kernel[..=i - low].iter().rev(), value);
+        spread(&mut out, i + 1, kernel[1..].iter(), value);
+        spread(&mut out, 0, kernel.iter().skip(i), value);
         // From one step beyond half the circle on, the way over 1 is the shorter one.
         let from = (2 * steps - i).saturating_sub(reach).max(steps + 1 - i);
-        spread(from..=steps, &|j| 2 * steps - i - j);
+        if let Some(over) = kernel.get(steps - i..(2 * steps + 1 - i).saturating_sub(from)) {
+            spread(&mut out, from, over.iter().rev(), value);
+        }
     }
     out
+}
+
+/// Adds `value` times each weight to the places from `first` on, as far as there are places.
+fn spread<'k>(out: &mut [f64], first: usize, kernel: impl Iterator<Item = &'k f64>, value: f64) {
+    let places = out.get_mut(first..).unwrap_or_default();
+    for (place, weight) in places.iter_mut().zip(kernel) {
+        *place += value * weight;
+    }
 }
 
 #[cfg(test)]

@@ -10,8 +10,11 @@ use crate::latent::random::Stream;
 /// A right gate is rejected with at most this probability, if the seed were drawn anew.
 const FALSE_ALARM: f64 = 1e-9;
 
-/// A log of `rows` predictions over two classes, over-confident by `excess`.
-fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
+#[path = "coverage_tests.rs"]
+mod coverage;
+
+/// A log of predictions over two classes: the probability of the first, and the true class.
+fn tally(rows: impl Iterator<Item = (f64, usize)>) -> Tally {
     let shape = Shape {
         classes: vec!["a".into(), "b".into()],
         named: true,
@@ -23,17 +26,23 @@ fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
         calibration: None,
     };
     let mut tally = Tally::new(shape).unwrap();
-    let mut stream = Stream::new(seed, 0, log, 0);
     let mut waiting = Vec::new();
-    for _ in 0..rows {
-        let c = 0.58 + 0.4 * stream.uniform();
-        let right = stream.uniform() < c - excess;
+    for (c, label) in rows {
         let p = [c, 1.0 - c];
-        let label = usize::from(!right);
         tally.scores.add(&p, 0, label, &mut waiting).unwrap();
     }
     tally.settle(&mut waiting);
     tally
+}
+
+/// `rows` predictions, over-confident by `excess`.
+fn log(seed: u64, log: u64, rows: u64, excess: f64) -> Tally {
+    let mut stream = Stream::new(seed, 0, log, 0);
+    tally((0..rows).map(|_| {
+        let c = 0.58 + 0.4 * stream.uniform();
+        let right = stream.uniform() < c - excess;
+        (c, usize::from(!right))
+    }))
 }
 
 fn settings(limits: &[(&str, f64)]) -> CheckSettings {
@@ -150,21 +159,20 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
 #[test]
 fn values_are_those_of_the_formulas() {
     let mut stream = Stream::new(15, 0, 0, 0);
-    let mut tally = log(15, 0, 0, 0.0);
-    let (mut rows, mut waiting) = (Vec::new(), Vec::new());
-    for i in 0..500u32 {
-        // Tenths lie exactly on bin edges.
-        let c = if i % 5 == 0 {
-            0.5 + f64::from(i % 6) / 10.0
-        } else {
-            0.5 + 0.5 * stream.uniform()
-        };
-        let label = usize::from(stream.uniform() > c - 0.1);
-        let p = [c, 1.0 - c];
-        tally.scores.add(&p, 0, label, &mut waiting).unwrap();
-        rows.push((c, label == 0));
-    }
-    tally.settle(&mut waiting);
+    let predictions: Vec<(f64, usize)> = (0..500u32)
+        .map(|i| {
+            // Tenths lie exactly on bin edges.
+            let c = if i % 5 == 0 {
+                0.5 + f64::from(i % 6) / 10.0
+            } else {
+                0.5 + 0.5 * stream.uniform()
+            };
+            (c, usize::from(stream.uniform() > c - 0.1))
+        })
+        .collect();
+    let tally = tally(predictions.iter().copied());
+    let right = |&(c, label): &(f64, usize)| (c, label == 0);
+    let rows: Vec<(f64, bool)> = predictions.iter().map(right).collect();
     let settings = settings(&[]);
     let gate = Gate::new(&settings, false);
     let scores = &tally.scores;
