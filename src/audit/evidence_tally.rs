@@ -418,8 +418,8 @@ mod tests {
         }
         // In single precision, and off by a little more than that.
         let mut tally = EvidenceTally::default();
-        let thirds = [f64::from(0.7f32), f64::from(0.3f32)];
-        for answer in [[0.7, 0.3], thirds, [0.70001, 0.29999], [0.3, 0.7]] {
+        let single = [f64::from(0.7f32), f64::from(0.3f32)];
+        for answer in [[0.7, 0.3], single, [0.70001, 0.29999], [0.3, 0.7]] {
             tally.add_samples(at, "x", &answer, Some(&rows), None);
         }
         tally.add_samples(at, "x", &[0.5, 0.5], None, Some(&right));

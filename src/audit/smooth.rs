@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::grid::Grid;
-use crate::calibration::{SmoothCell, smooth_ece_at};
+use crate::calibration::{CalibrationError, SmoothCell, smooth_ece_at};
 use crate::math::ln;
 
 /// Halvings of `[0, 1]` in the search for a bandwidth: down to 1/1024, which is the smallest one.
@@ -28,30 +28,32 @@ pub fn smooth_cells(grid: &Grid) -> Vec<SmoothCell> {
 /// mean by `√(ln(1/δ)/(2n))` with probability at most `δ` (McDiarmid). With `s = n^{−1/3}/2` both are
 /// small. The true error lies between the bandwidths at which the curve, moved down and up by this
 /// radius, crosses the diagonal; below `s` nothing is known.
-pub fn smooth_range(cells: &[SmoothCell], delta: f64) -> (f64, f64) {
+///
+/// # Errors
+/// Those of [`smooth_ece_at`], for cells that are not those of a grid.
+pub fn smooth_range(cells: &[SmoothCell], delta: f64) -> Result<(f64, f64), CalibrationError> {
     let n = cells.iter().map(|c| c.count).sum::<u64>().max(1) as f64;
     let s = 0.5 / libm::cbrt(n);
     let log = -ln(delta);
     let radius = libm::sqrt(1.0 / (4.0 * n * s * libm::sqrt(PI))) + libm::sqrt(log / (2.0 * n));
-    let (low, _) = crossing(cells, -radius);
-    let (_, high) = crossing(cells, radius);
-    (if low > s { low } else { 0.0 }, high.max(s).min(1.0))
+    let (low, _) = crossing(cells, -radius)?;
+    let (_, high) = crossing(cells, radius)?;
+    Ok((if low > s { low } else { 0.0 }, high.max(s).min(1.0)))
 }
 
 /// Neighbouring multiples of 1/1024 between which `smECE_σ + shift` falls below `σ`.
-fn crossing(cells: &[SmoothCell], shift: f64) -> (f64, f64) {
+fn crossing(cells: &[SmoothCell], shift: f64) -> Result<(f64, f64), CalibrationError> {
     let (mut narrow, mut wide) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (narrow + wide);
-        // Every middle is an allowed bandwidth, and the grid's cells are valid.
-        let error = smooth_ece_at(cells, middle).unwrap_or(1.0);
+        let error = smooth_ece_at(cells, middle)?;
         if error + shift > middle {
             narrow = middle;
         } else {
             wide = middle;
         }
     }
-    (narrow, wide)
+    Ok((narrow, wide))
 }
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ mod tests {
             }
             let cells = smooth_cells(&grid);
             let value = smooth_ece(&cells).unwrap().value;
-            let (low, high) = smooth_range(&cells, 0.05);
+            let (low, high) = smooth_range(&cells, 0.05).unwrap();
             assert!(low <= value && value <= high, "{low} {value} {high}");
             widths.push(high - low);
         }

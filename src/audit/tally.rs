@@ -104,7 +104,16 @@ impl Scores {
         label: usize,
         waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
-        let confidence = p.get(first).copied().unwrap_or(0.0);
+        let classes = p.len();
+        let outside = |label: usize| CalibrationError::Label {
+            index: 0,
+            label,
+            classes,
+        };
+        let &confidence = p.get(first).ok_or_else(|| outside(first))?;
+        if label >= classes {
+            return Err(outside(label));
+        }
         let correct = first == label;
         self.top.add(confidence, correct)?;
         waiting.push((confidence, correct));

@@ -364,5 +364,13 @@ mod tests {
         let row = columns.prediction(b"0,a,x,0.25,y,0.75").unwrap();
         assert_eq!((row.answer, row.entity), (Some(vec![0.25, 0.75]), None));
         assert_eq!(columns.classes(), ["a", "b"]);
+        // More columns than are cut in place.
+        let (names, values) = (",note".repeat(FEW), ",x".repeat(FEW));
+        let header = format!("label{names},p_a,p_b");
+        let columns = Columns::of_header(header.as_bytes(), &ColumnNames::default()).unwrap();
+        let line = format!("b{values},0.25,0.75");
+        let row = columns.prediction(line.as_bytes()).unwrap();
+        assert_eq!(row.answer, Some(vec![0.25, 0.75]));
+        assert_eq!(row.label, Some(Label::Name("b".into())));
     }
 }

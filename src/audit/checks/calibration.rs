@@ -184,11 +184,12 @@ fn debiased(gate: &Gate<'_>, scores: &Scores) -> Check {
 fn smooth(gate: &Gate<'_>, scores: &Scores) -> Check {
     let id = "smooth_ece";
     let cells = smooth_cells(&scores.grid);
-    let value = match smooth_ece(&cells) {
-        Ok(smooth) => smooth.value,
+    let found = smooth_ece(&cells)
+        .and_then(|smooth| Ok((smooth.value, smooth_range(&cells, gate.delta(id))?)));
+    let (value, range) = match found {
+        Ok(found) => found,
         Err(error) => return gate.not_run(id, error.to_string()),
     };
-    let range = smooth_range(&cells, gate.delta(id));
     let sentence = format!(
         "Without bins, smoothed by a kernel of its own width, the calibration error is {:.1} points.",
         100.0 * value
