@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lpf::aggregate::{Accumulator, Method, aggregate, leave_one_out};
-use lpf::data::{DEFAULT_TOLERANCE, Entity, Expectations, Record};
+use lpf::log::{DEFAULT_TOLERANCE, Entity, Expectations, Record};
 use lpf::math::ln;
 use lpf::simplex::{Distribution, softmax};
 use rand::{Rng, SeedableRng};

@@ -1,11 +1,11 @@
 //! Lemma 1: the Monte Carlo factor is an unbiased estimate of `Φ(y) = E[p(y∣z)]`.
 
-use lpf::data::{Domain, EMBEDDING, Generator};
 use lpf::latent::decoder::{DenseLayer, ProbitDecoder};
 use lpf::latent::random::Stream;
 use lpf::latent::{
     Decoder, FactorWorkspace, GaussianPosterior, MlpDecoder, factor_of_rows, monte_carlo_factor,
 };
+use lpf::synthetic::{Domain, EMBEDDING, Generator};
 use rayon::prelude::*;
 
 use crate::harness::{Check, Draws, LEVEL, Moments, Outcome, Property, ensure};

@@ -10,7 +10,8 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use lpf::experiments::{Cell, EXPERIMENTS, Experiment, Lab, Outcome, Settings, Table, digest};
+use lpf::exhibit::{Cell, Table};
+use lpf::experiments::{EXPERIMENTS, Experiment, Lab, Outcome, Settings, digest};
 use lpf::ledger::paper::Paper;
 
 use crate::pinned;

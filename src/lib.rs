@@ -19,7 +19,10 @@
 //! | [`uncertainty`] | epistemic and aleatoric parts |
 //! | [`bounds`] | the paper's bounds and their corrected forms, one file each |
 //! | [`assumptions`] | the paper's assumptions, measured on data |
-//! | [`data`] | records, synthetic domains, model files |
+//! | [`log`] | what is read: records, predictions, CSV, Parquet |
+//! | [`model`] | model files, calibration maps, training |
+//! | [`synthetic`] | domains whose exact posterior is known |
+//! | [`exhibit`] | tables and figures as data |
 //! | [`experiments`] | the paper's experiments |
 //! | [`ledger`] | the paper's numbers, its claims and their verdicts |
 //! | [`audit`] | the same guarantees, checked on a user's own records |
@@ -32,15 +35,18 @@ pub mod audit;
 pub mod bounds;
 pub mod calibration;
 pub mod cli;
-pub mod data;
+pub mod exhibit;
 pub mod experiments;
 pub mod latent;
 pub mod learn;
 pub mod ledger;
+pub mod log;
 pub mod math;
+pub mod model;
 pub mod report;
 pub mod simplex;
 pub mod spn;
+pub mod synthetic;
 pub mod uncertainty;
 
 #[cfg(any(test, kani))]

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use lpf::data::{Model, aggregator_from_bytes, read_aggregator};
 use lpf::latent::{DecoderWorkspace, GaussianPosterior};
 use lpf::learn::{Aggregator, AggregatorShape, Consistency};
+use lpf::model::{Model, aggregator_from_bytes, read_aggregator};
 use safetensors::SafeTensors;
 use serde_json::Value;
 

@@ -82,7 +82,8 @@ fn generated_records_carry_labels_embeddings_and_the_exact_posterior() {
     );
     let records = lines(&text);
     assert_eq!(records.len(), 3);
-    let generator = lpf::data::Generator::new(lpf::data::Domain::named("healthcare").unwrap());
+    let generator =
+        lpf::synthetic::Generator::new(lpf::synthetic::Domain::named("healthcare").unwrap());
     for (index, record) in records.iter().enumerate() {
         let entity = generator.entity(7, index as u64);
         let classes = record["classes"].as_array().unwrap();
@@ -144,8 +145,8 @@ fn training_gives_the_same_bytes_again_and_from_its_own_records() {
         ],
         path,
     );
-    let a = lpf::data::Model::read(&path.join("a.safetensors")).unwrap();
-    let c = lpf::data::Model::read(&path.join("c.safetensors")).unwrap();
+    let a = lpf::model::Model::read(&path.join("a.safetensors")).unwrap();
+    let c = lpf::model::Model::read(&path.join("c.safetensors")).unwrap();
     assert_eq!(
         (&a.vae, &a.aggregator, &a.classes),
         (&c.vae, &c.aggregator, &c.classes)
@@ -185,7 +186,7 @@ fn interrupted_training_leaves_a_complete_model() {
     assert!(out.status.success());
     let said = String::from_utf8(out.stdout).unwrap();
     assert!(said.contains("stopped on request"), "{said}");
-    let model = lpf::data::Model::read(&path).unwrap();
+    let model = lpf::model::Model::read(&path).unwrap();
     assert_eq!(model.classes.unwrap(), ["low", "medium", "high"]);
 }
 
@@ -255,8 +256,9 @@ fn embedding_and_its_posterior_give_the_same_answer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     ok(&quick("m.safetensors"), path);
-    let model = lpf::data::Model::read(&path.join("m.safetensors")).unwrap();
-    let generator = lpf::data::Generator::new(lpf::data::Domain::named("materials").unwrap());
+    let model = lpf::model::Model::read(&path.join("m.safetensors")).unwrap();
+    let generator =
+        lpf::synthetic::Generator::new(lpf::synthetic::Domain::named("materials").unwrap());
     let entity = generator.entity(3, 5);
     let posteriors = model.vae.posteriors(&entity.embeddings).unwrap();
     let (mut by_embedding, mut by_sigma, mut by_cov) = (Vec::new(), Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lpf::experiments::{Cell, Table};
+use lpf::exhibit::{Cell, Table};
 use serde::Serialize;
 
 use super::{Outcome, Property};

@@ -8,7 +8,7 @@ use super::rounding::{DOUBLE, Precision, SINGLE};
 use super::sample::{Sample, SampleRow, line_hash};
 use crate::aggregate::{AggregateError, Method, aggregate};
 use crate::bounds::{effective_count, robust_l1};
-use crate::data::LoggedUncertainty;
+use crate::log::LoggedUncertainty;
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
 use crate::uncertainty::variance_decomposition;

@@ -10,6 +10,7 @@
 //! | `rounding` | how far an answer may be from its aggregate, and a weight from its confidence, for rounding alone |
 //! | `intervals`, `null`, `smooth` | intervals, verdicts and power; the ECE of a calibrated model; the smooth error's interval |
 //! | `checks` | [`audit()`]: from a tally to checks with verdicts |
+//! | `gate_file` | [`Gate`]: limits for an audit, as TOML |
 //! | `outcome` | [`Audit`]: what an audit gives, as pure data |
 //!
 //! A row is forgotten as soon as it has been counted. Everything kept is an integer, an exact sum or
@@ -18,6 +19,7 @@
 
 mod checks;
 mod evidence_tally;
+mod gate_file;
 mod grid;
 mod histogram;
 mod intervals;
@@ -37,6 +39,7 @@ pub use checks::{
     CHECKS, CONFIDENCE, CheckSettings, Demand, Kind, ThresholdError, audit, default_thresholds,
     set_threshold,
 };
+pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use outcome::{
     Audit, Check, Curves, FIRST_REJECTIONS, InfluencePoint, Input, Interval, ModelUsed, Offender,
     Power, ReasonCount, Rejected, Rejection, ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::item_tally::LoggedItem;
 use super::kept::Reason;
-use crate::data::{
-    ColumnError, Columns, Evidence, Fault, Label, LatentModel, LoggedUncertainty, Place,
-    Prediction, RecordError,
+use crate::log::{
+    ColumnError, Columns, Evidence, Fault, Label, LoggedUncertainty, Place, Prediction, RecordError,
 };
+use crate::model::LatentModel;
 use crate::simplex::{Distribution, SimplexError, validate};
 
 /// More classes than this are refused: the top confidence is then at least about 1/1000, which

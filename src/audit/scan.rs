@@ -16,13 +16,14 @@ use super::row::COLUMNS;
 use super::row::{self, Classes, Layout, MAX_CLASSES, Refusal};
 use super::tally::{MergeError, Reading, Shape, StoredInput, Tally, Waiting};
 use crate::calibration::CalibrationError;
-use crate::data::{
-    Batch, CalibrationFile, ColumnNames, Columns, LatentModel, LineReader, LinesError, Prediction,
-    check_names, hexadecimal, sha256,
+use crate::latent::Confidence;
+use crate::log::{
+    Batch, ColumnNames, Columns, LineReader, LinesError, Prediction, check_names, hexadecimal,
+    sha256,
 };
 #[cfg(feature = "parquet")]
-use crate::data::{TableBatch, TableError, TableReader};
-use crate::latent::Confidence;
+use crate::log::{TableBatch, TableError, TableReader};
+use crate::model::{CalibrationFile, LatentModel};
 
 /// What is asked of every file.
 #[derive(Clone, Debug)]

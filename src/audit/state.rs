@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::row::MAX_CLASSES;
 use super::tally::Tally;
-use crate::data::check_names;
+use crate::log::check_names;
 
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";

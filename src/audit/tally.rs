@@ -15,9 +15,10 @@ use super::outcome::{Input, ModelUsed};
 use super::row::{self, Classes, Refusal, Row};
 use crate::aggregate::Method;
 use crate::calibration::{CalibrationError, Reliability};
-use crate::data::{CalibrationFile, LatentModel, Prediction};
 use crate::latent::Confidence;
+use crate::log::Prediction;
 use crate::math::{ExactSum, ln};
+use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::Distribution;
 
 /// What must agree for two tallies to be of one log.

@@ -384,5 +384,4 @@ impl fmt::Display for MapError {
 impl std::error::Error for MapError {}
 
 #[cfg(test)]
-#[path = "map_tests.rs"]
 mod tests;

@@ -420,5 +420,4 @@ fn units(bits: u64) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "reliability_tests.rs"]
 mod tests;

@@ -247,5 +247,4 @@ impl Evaluation {
 }
 
 #[cfg(test)]
-#[path = "scores_tests.rs"]
 mod tests;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::display::fitted;
 use super::{Failure, output::Output};
-use crate::experiments::{Cell, Table};
+use crate::exhibit::{Cell, Table};
 use crate::ledger::claims::{Judged, judge_all};
 use crate::ledger::paper::Paper;
 use crate::ledger::{Records, VerdictKind};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::display::escaped;
-use crate::data::{LinesError, RecordError};
+use crate::log::{LinesError, RecordError};
 
 /// Why a command could not do its work: exit code 2, except for a closed pipe.
 #[derive(Debug)]

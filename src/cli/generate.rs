@@ -7,7 +7,7 @@ use std::io::Write;
 
 use super::Failure;
 use super::output::Output;
-use crate::data::{Domain, EMBEDDING, Generator};
+use crate::synthetic::{Domain, EMBEDDING, Generator};
 
 const EXAMPLES: &str = "\
 Domains: compliance, healthcare, finance, legal, academic, materials, construction, fever.

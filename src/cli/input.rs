@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 #[cfg(feature = "parquet")]
 use super::Failure;
-use crate::data::ColumnNames;
+use crate::log::ColumnNames;
 
 /// How logs are read.
 #[derive(Debug, clap::Args)]

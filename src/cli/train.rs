@@ -11,12 +11,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Failure;
 use crate::calibration::Evaluation;
-use crate::data::{
-    Batch, Corpus, Domain, Fault, FitProgress, FitSettings, Generator, Label, LineReader, Model,
-    Place, Record, RecordError, Split, check_names, fit,
-};
 use crate::learn::{AdamSettings, Epoch, TrainSettings};
+use crate::log::{Batch, Fault, Label, LineReader, Place, Record, RecordError, check_names};
+use crate::model::{Corpus, FitProgress, FitSettings, Model, Split, fit};
 use crate::simplex::{Distribution, softmax};
+use crate::synthetic::{Domain, Generator};
 
 const EXAMPLES: &str = "\
 The data are split by entity: 70 of a hundred to learn from, 15 to stop by and to fit a temperature
@@ -109,7 +108,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
             let name = args.domain.as_deref().unwrap_or("compliance");
             let domain = Domain::named(name).map_err(|e| Failure::Usage(e.to_string()))?;
             let generator = Generator::new(domain);
-            let corpus = Corpus::synthetic(&generator, args.seed, 0, args.entities);
+            let corpus = generator.corpus(args.seed, 0, args.entities);
             (corpus, domain.name.to_owned())
         }
     };

@@ -5,14 +5,15 @@ mod tables;
 use tables::{independence_table, summary_table, support_table};
 
 use super::{
-    Axis, BINS, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress, Role,
-    Series, Shape, Summary, TestEntity, Trained,
+    BINS, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity,
+    Trained,
 };
 use crate::assumptions::{
     EncoderVariance, EvidenceCount, Independence, IndependenceTest, IndividualCalibration, Items,
     Marginalization, Support, encoder_variance, evidence_count, independence,
     individual_calibration, marginalization, support, support_floor,
 };
+use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
 use crate::latent::random::{Stream, text_key};
 use crate::latent::{Decoder, DecoderWorkspace};
 use crate::simplex::Distribution;

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::Outcome;
-use crate::data::hexadecimal;
+use crate::log::hexadecimal;
 
 /// SHA-256 of the outcomes as JSON, in hexadecimal.
 ///
@@ -21,7 +21,7 @@ pub fn digest(outcomes: &[Outcome]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::{Cell, Table};
+    use crate::exhibit::{Cell, Table};
 
     fn outcome(value: f64) -> Outcome {
         Outcome {

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 
 use super::{
-    BINS, Cell, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, Table,
-    Trained, Way, mean,
+    BINS, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, Trained, Way,
+    mean,
 };
 use crate::aggregate::Method;
 use crate::calibration::{CalibrationError, Evaluation};
-use crate::data::{DOMAINS, EMBEDDING};
+use crate::exhibit::{Cell, Table};
+use crate::synthetic::{DOMAINS, EMBEDDING};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "domains",

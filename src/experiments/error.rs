@@ -6,11 +6,12 @@ use crate::aggregate::AggregateError;
 use crate::assumptions::AssumptionError;
 use crate::bounds::{BoundError, KishError};
 use crate::calibration::CalibrationError;
-use crate::data::{FitError, UnknownDomain};
 use crate::latent::FactorError;
 use crate::latent::decoder::DecodeError;
 use crate::learn::{AggregatorError, DimensionError, TrainError, VaeError};
+use crate::model::FitError;
 use crate::simplex::SimplexError;
+use crate::synthetic::UnknownDomain;
 use crate::uncertainty::{MixtureError, UncertaintyError};
 
 /// One variant for each kind of cause, with its message and its conversion.

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{ExperimentError, Outcome, Published, SAMPLES, Trained};
-use crate::data::{DOMAINS, Domain};
+use crate::synthetic::{DOMAINS, Domain};
 
 /// What an experiment's numbers depend on, apart from its own sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Settings {
     pub seed: u64,
     /// Trials of each experiment; `None` for the paper's number, or ours where it has none.
     pub trials: Option<usize>,
-    /// Entities to train a domain's model on, split by [`Split`](crate::data::Split).
+    /// Entities to train a domain's model on, split by [`Split`](crate::model::Split).
     pub entities: u64,
     /// At most this many epochs of training.
     pub epochs: usize,

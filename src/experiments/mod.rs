@@ -38,7 +38,7 @@ mod trained;
 pub use digest::digest;
 pub use error::ExperimentError;
 pub use lab::{Experiment, Lab, Progress, Settings};
-pub use outcome::{Axis, Cell, Figure, Outcome, Panel, Role, Scale, Series, Shape, Table};
+pub use outcome::Outcome;
 pub use published::{Findings, Printed, Published};
 pub use statistics::{Line, Summary, mean, percentile};
 pub use trained::{BINS, HIDDEN, SAMPLES, TestEntity, Trained, Way};

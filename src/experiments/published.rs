@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cell, ExperimentError, Summary};
+use super::{ExperimentError, Summary};
+use crate::exhibit::Cell;
 
 /// A number that the paper prints.
 #[derive(Clone, Copy, Debug, PartialEq)]

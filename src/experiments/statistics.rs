@@ -1,6 +1,6 @@
 //! Means, spreads, percentiles and straight lines, the same bits for any order of the numbers.
 
-use super::Cell;
+use crate::exhibit::Cell;
 use crate::math::ExactSum;
 
 /// What several runs of the same measurement gave.

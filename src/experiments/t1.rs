@@ -1,12 +1,13 @@
 //! T1: calibration of single items and of every way to aggregate them.
 
 use super::{
-    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress,
-    Role, Series, Shape, Summary, Table, TestEntity, Trained, Way, mean, percentile,
+    BINS, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity,
+    Trained, Way, mean, percentile,
 };
 use crate::aggregate::Method;
 use crate::bounds::{calibration_bound, calibration_constant, effective_count};
 use crate::calibration::{Reliability, ReliabilityBin};
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::latent::random::{Stream, text_key};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

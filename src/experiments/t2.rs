@@ -3,10 +3,11 @@
 use rayon::prelude::*;
 
 use super::{
-    Axis, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Line, Outcome, Panel, Progress,
-    Role, Series, Settings, Shape, Summary, Table, Trained, mean, percentile,
+    Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Settings, Summary,
+    Trained, mean, percentile,
 };
 use crate::bounds::monte_carlo_error;
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::latent::random::{Stream, text_key};
 use crate::latent::{FactorWorkspace, GaussianPosterior, monte_carlo_factor};
 use crate::math::{ExactSum, ln};

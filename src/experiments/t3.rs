@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 use super::{
-    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, HIDDEN, Lab, Outcome, Panel,
-    Progress, Role, Series, Shape, Summary, Table, Trained,
+    BINS, Experiment, ExperimentError, Findings, HIDDEN, Lab, Outcome, Progress, Summary, Trained,
 };
 use crate::bounds::{clopper_pearson_upper, generalization_gap};
 use crate::calibration::Evaluation;
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::latent::{DecoderWorkspace, GaussianPosterior};
 use crate::learn::{
     Aggregator, AggregatorShape, Entities, TrainSettings, aggregator_settings, effective_dimension,

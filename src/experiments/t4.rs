@@ -1,11 +1,12 @@
 //! T4: what the evidence tells, how much of it conflicts, and what follows for calibration.
 
 use super::{
-    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Line, Outcome, Panel,
-    Progress, Role, Series, Shape, Summary, Table, TestEntity, Trained, Way, mean,
+    BINS, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary, TestEntity,
+    Trained, Way, mean,
 };
 use crate::aggregate::Method;
 use crate::calibration::Evaluation;
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::simplex::{Distribution, entropy_bits, kl_divergence};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

@@ -12,12 +12,12 @@ use attack::{Damage, Pool, adversarial, at_random, pooled};
 use rayon::prelude::*;
 
 use super::{
-    Axis, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress, Role,
-    Series, Shape, Summary, Table, TestEntity, mean,
+    Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity, mean,
 };
 use crate::bounds::corruption_bound;
-use crate::data::{DOMAINS, Domain, Generator};
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::latent::random::{Stream, text_key};
+use crate::synthetic::{DOMAINS, Domain, Generator};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T5",

@@ -7,16 +7,17 @@
 use rayon::prelude::*;
 
 use super::{
-    Axis, BINS, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Line, Outcome, Panel,
-    Progress, Role, Series, Shape, Summary, Table, TestEntity, Trained,
+    BINS, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary, TestEntity,
+    Trained,
 };
 use crate::aggregate::{Method, aggregate};
 use crate::bounds::sample_complexity_constant;
 use crate::calibration::Evaluation;
-use crate::data::{DOMAINS, Domain, EMBEDDING, Generator};
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::latent::DecoderWorkspace;
 use crate::math::ExactSum;
 use crate::simplex::Distribution;
+use crate::synthetic::{DOMAINS, Domain, EMBEDDING, Generator};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T6",

@@ -8,9 +8,9 @@
 use rayon::prelude::*;
 
 use super::{
-    Axis, Cell, Experiment, ExperimentError, Figure, Findings, Lab, Outcome, Panel, Progress, Role,
-    Series, Shape, Summary, Table, TestEntity, Trained,
+    Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity, Trained,
 };
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
 use crate::latent::random::Stream;
 use crate::latent::{Decoder, FactorWorkspace};
 use crate::uncertainty::{

@@ -7,14 +7,15 @@ use rayon::prelude::*;
 use super::{ExperimentError, Settings};
 use crate::aggregate::{Method, aggregate};
 use crate::calibration::Evaluation;
-use crate::data::{Corpus, Domain, FitSettings, Generator, Model, Split, SyntheticEntity, fit};
 use crate::latent::random::Stream;
 use crate::latent::{
     Confidence, DecoderWorkspace, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder,
     monte_carlo_factor,
 };
 use crate::learn::TrainSettings;
+use crate::model::{FitSettings, Model, Split, fit};
 use crate::simplex::Distribution;
+use crate::synthetic::{Domain, Generator, SyntheticEntity};
 
 /// Samples behind a factor: the paper's M = 16.
 pub const SAMPLES: usize = 16;
@@ -88,7 +89,7 @@ impl Trained {
     pub fn new(domain: &'static Domain, settings: &Settings) -> Result<Self, ExperimentError> {
         let generator = Generator::new(domain);
         let seed = settings.seed;
-        let corpus = Corpus::synthetic(&generator, seed, 0, settings.entities);
+        let corpus = generator.corpus(seed, 0, settings.entities);
         let split = Split::new(corpus.labels.len(), seed);
         let fit_settings = FitSettings {
             vae: TrainSettings {

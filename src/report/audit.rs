@@ -1,7 +1,7 @@
 //! What every format of an audit shares: numbers, verdicts and limits in words.
 
 use crate::audit::{Audit, Check, Offender, Side, Threshold, Verdict};
-use crate::experiments::{Cell, Table};
+use crate::exhibit::{Cell, Table};
 
 use super::escape_terminal;
 
@@ -136,5 +136,4 @@ pub(super) fn reasons_table(audit: &Audit) -> Table {
 }
 
 #[cfg(test)]
-#[path = "audit_tests.rs"]
 mod tests;

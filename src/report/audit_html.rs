@@ -7,7 +7,7 @@ use super::audit::{
 };
 use super::{escape_html, escape_terminal, page, svg, table_html};
 use crate::audit::{Audit, Check, Verdict};
-use crate::experiments::{Axis, Figure, Panel, Role, Series, Shape};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
 
 /// The audit as a page that needs nothing but itself.
 pub fn audit_html(audit: &Audit) -> String {

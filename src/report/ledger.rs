@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::whereabouts::{Whereabouts, whereabouts};
 use super::{escape_html, escape_markdown, escape_terminal};
-use crate::experiments::{Cell, Table};
+use crate::exhibit::{Cell, Table};
 use crate::ledger::VerdictKind;
 use crate::ledger::claims::{Judged, counts};
 

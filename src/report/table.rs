@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::{escape_html, escape_markdown, escape_terminal, svg};
-use crate::experiments::{Cell, Outcome, Table};
+use crate::exhibit::{Cell, Table};
+use crate::experiments::Outcome;
 
 /// How many columns of a terminal `text` takes: one for each character that is not a combining
 /// mark or of zero width. Enough for the letters, digits and symbols that tables hold.

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use lpf::data::{Model, sha256};
+use lpf::log::sha256;
+use lpf::model::Model;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use lpf::data::{ColumnNames, TableBatch, TableError, TableReader};
+use lpf::log::{ColumnNames, TableBatch, TableError, TableReader};
 use serde_json::{Value, json};
 
 use super::{Place, check};

@@ -1,14 +1,15 @@
 //! The targets, one for each reader.
 
 use super::*;
+use lpf::audit::Gate;
 use lpf::audit::{
     CheckSettings, ScanError, ScanSettings, Tally, audit, read_state, scan, write_state,
 };
-use lpf::data::{
-    Batch, CalibrationFile, ColumnNames, DEFAULT_TOLERANCE, Entity, Expectations, Gate, LineReader,
-    Model, Prediction, Record, aggregator_from_bytes,
-};
 use lpf::latent::Confidence;
+use lpf::log::{
+    Batch, ColumnNames, DEFAULT_TOLERANCE, Entity, Expectations, LineReader, Prediction, Record,
+};
+use lpf::model::{CalibrationFile, Model, aggregator_from_bytes};
 use lpf::report::{audit_html, audit_junit, audit_markdown, audit_sarif, audit_text};
 use lpf::simplex::Distribution;
 

@@ -244,5 +244,4 @@ fn gap(gate: &Gate<'_>, scores: &Scores, confidences: Confidences) -> Check {
 }
 
 #[cfg(test)]
-#[path = "calibration_tests.rs"]
 mod tests;

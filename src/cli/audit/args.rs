@@ -6,8 +6,9 @@ use clap::ValueEnum;
 
 use super::super::infer;
 use super::super::input::InputOptions;
-use crate::data::{DEFAULT_TOLERANCE, Undecided};
+use crate::audit::Undecided;
 use crate::latent::Confidence;
+use crate::log::DEFAULT_TOLERANCE;
 
 const EXAMPLES: &str = "\
 Input, one prediction a line (entity, evidence, samples and uncertainty may be left out):

@@ -18,8 +18,10 @@ use crate::audit::{
     CheckSettings, Demand, ScanModel, ScanSettings, Tally, Threshold, ThresholdError,
     default_thresholds, scan, set_threshold,
 };
+use crate::audit::{Gate, GateError, Undecided};
 use crate::calibration::MAX_BINS;
-use crate::data::{CalibrationFile, Gate, GateError, Undecided, check_names};
+use crate::log::check_names;
+use crate::model::CalibrationFile;
 
 /// As most reports of calibration errors have.
 const DEFAULT_BINS: usize = 15;

@@ -17,8 +17,8 @@ use super::input::InputOptions;
 use super::output::Output;
 use crate::bounds::binned_ranges;
 use crate::calibration::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, bin_edge};
-use crate::data::CalibrationFile;
-use crate::experiments::{Cell, Table};
+use crate::exhibit::{Cell, Table};
+use crate::model::CalibrationFile;
 use crate::report::table_text;
 use crate::simplex::Distribution;
 

@@ -11,13 +11,13 @@ use super::super::input::InputFormat;
 #[cfg(feature = "parquet")]
 use super::super::input::open_parquet;
 use super::Args;
-use crate::data::{
+use crate::latent::random::{Stream, text_key};
+use crate::log::{
     Batch, ClassNames, Columns, Entity, Evidence, Expectations, Fault, LineReader, Place,
     Prediction, Record, RecordError,
 };
 #[cfg(feature = "parquet")]
-use crate::data::{TableBatch, TableReader};
-use crate::latent::random::{Stream, text_key};
+use crate::log::{TableBatch, TableReader};
 use crate::simplex::Distribution;
 
 /// One labelled prediction.

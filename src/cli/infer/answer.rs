@@ -4,10 +4,8 @@ use super::latent;
 use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
 use crate::bounds::effective_count;
 use crate::calibration::Calibrated;
-use crate::data::{
-    CalibrationFile, ClassNames, Entity, Expectations, Fault, LatentModel, Place, Record,
-    RecordError,
-};
+use crate::log::{ClassNames, Entity, Expectations, Fault, Place, Record, RecordError};
+use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::{Contradiction, Distribution, PoolError};
 use crate::uncertainty::Uncertainty;
 

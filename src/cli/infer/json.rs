@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::answer::Answer;
-use crate::data::ClassNames;
+use crate::log::ClassNames;
 use crate::uncertainty::{EntropyParts, VarianceParts};
 
 /// Appends the line for `answer`.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::super::Failure;
-use crate::data::{LatentModel, Model, Place, Posteriors, RecordError, read_aggregator};
 use crate::latent::random::{Stream, text_key};
 use crate::latent::{DecoderWorkspace, FactorWorkspace, GaussianPosterior};
 use crate::learn::Learned;
+use crate::log::{Place, RecordError};
+use crate::model::{LatentModel, Model, Posteriors, read_aggregator};
 use crate::simplex::l1_distance;
 use crate::uncertainty::{GaussianMixture, MIXTURE_PURPOSE, Uncertainty, mixture_uncertainty};
 

@@ -19,9 +19,8 @@ use self::table::Table;
 use super::Failure;
 use super::output::Output;
 use crate::aggregate::Method;
-use crate::data::{
-    Batch, CalibrationFile, DEFAULT_TOLERANCE, LatentModel, LineReader, MAX_LINE_BYTES, check_names,
-};
+use crate::log::{Batch, DEFAULT_TOLERANCE, LineReader, MAX_LINE_BYTES, check_names};
+use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::Distribution;
 
 const EXAMPLES: &str = "\

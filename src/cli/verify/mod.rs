@@ -10,11 +10,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Parser;
 
 use super::{Failure, experiment, output::Output, train};
-use crate::data::sha256;
 use crate::experiments::{EXPERIMENTS, Outcome, Settings, digest};
 use crate::ledger::claims::{self, Judged, judge_each};
 use crate::ledger::paper::Paper;
 use crate::ledger::{Records, Run};
+use crate::log::sha256;
 use crate::report;
 
 /// The verdicts that were reviewed last; the snapshot is their only copy.
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn experiments_are_shown_and_linked_from_their_theorem() {
-        let figure = crate::experiments::Figure {
+        let figure = crate::exhibit::Figure {
             id: "T2.figure".into(),
             caption: "What it shows".into(),
             panels: Vec::new(),
@@ -321,7 +321,7 @@ mod tests {
         outcome.id = "T2".into();
         outcome.figures.push(figure);
         // Named like a claim, as some tables are.
-        outcome.tables.push(crate::experiments::Table {
+        outcome.tables.push(crate::exhibit::Table {
             id: "T1.bound".into(),
             title: "A table".into(),
             columns: Vec::new(),

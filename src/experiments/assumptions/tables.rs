@@ -2,7 +2,8 @@
 
 use super::{AT, LEVEL, Measured};
 use crate::assumptions::{Independence, Share, Support};
-use crate::experiments::{Cell, ExperimentError, Lab, Table};
+use crate::exhibit::{Cell, Table};
+use crate::experiments::{ExperimentError, Lab};
 
 /// One line of the summary.
 struct Line {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::{Mapping, label};
-use crate::experiments::{Figure, Panel, Role, Series, Shape};
+use crate::exhibit::{Figure, Panel, Role, Series, Shape};
 use crate::report::escape_html;
 
 /// Width of one panel and height of its plotting area, in SVG user units (about one CSS pixel).
@@ -404,7 +404,7 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::Axis;
+    use crate::exhibit::Axis;
 
     fn figure(points: Vec<(f64, f64)>) -> Figure {
         let shapes = [

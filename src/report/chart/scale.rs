@@ -1,6 +1,6 @@
 //! From values to positions, and which values to mark.
 
-use crate::experiments::{Axis, Scale};
+use crate::exhibit::{Axis, Scale};
 
 /// A mapping of one axis's values to `[0, 1]`.
 #[derive(Clone, Debug)]

@@ -31,7 +31,7 @@ use self::pages::{Chunk, PageError};
 use self::shared::Shared;
 use super::columns::{ColumnError, ColumnNames, Columns};
 use super::record::Label;
-use super::record_prediction::Prediction;
+use super::record::Prediction;
 
 /// The longest description of a file, which stands at its end: room for about a million pieces of
 /// columns.

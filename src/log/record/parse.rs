@@ -10,7 +10,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
-use super::record::{Evidence, Fault, Label, Place, Record, RecordError};
+use super::{Evidence, Fault, Label, Place, Record, RecordError};
 
 impl<'a> Record<'a> {
     /// Reads one line. A byte-order mark at its start and white space around it are accepted.
@@ -408,7 +408,7 @@ value_seed!(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{DEFAULT_TOLERANCE, Entity, Expectations};
+    use crate::log::{DEFAULT_TOLERANCE, Entity, Expectations};
     use proptest::prelude::*;
 
     const LINE: &str = r#"{"entity":"C5","x":[{}],"label":"b","classes":["a","b"],"evidence":[{"id":"e1","factor":[0.25,0.75],"weight":4e-1},{"factor":[1,0]}]}"#;

@@ -10,7 +10,6 @@ use crate::latent::random::Stream;
 /// A right gate is rejected with at most this probability, if the seed were drawn anew.
 const FALSE_ALARM: f64 = 1e-9;
 
-#[path = "coverage_tests.rs"]
 mod coverage;
 
 /// A log of predictions over two classes: the probability of the first, and the true class.

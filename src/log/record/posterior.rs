@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::record::{Evidence, Place, RecordError};
+use super::{Evidence, Place, RecordError};
 use crate::latent::{GaussianPosterior, PosteriorError};
 
 impl Evidence<'_> {

@@ -21,10 +21,10 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::record::{Evidence, Label, Place, RecordError};
-use super::record_parse::{
+use super::parse::{
     Items, LabelSeed, List, Number, OptionalText, Text, once, read_line, seed, value_seed,
 };
+use super::{Evidence, Label, Place, RecordError};
 
 /// What a line of a log says, before it is known whether it makes sense.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 use super::*;
-use crate::data::DOMAINS;
 use crate::simplex::prior_corrected;
+use crate::synthetic::DOMAINS;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// Probability with which a right generator fails one statistical comparison below if the seed were
@@ -174,25 +174,4 @@ fn no_content_changes_nothing_and_no_evidence_leaves_the_prior() {
     assert!(g.posterior(&far).is_ok());
     far[3] = f32::NAN;
     assert!(g.posterior(&far).is_err());
-}
-
-#[test]
-fn parts_of_a_split_are_disjoint_and_complete() {
-    let s = Split::new(900, 1);
-    assert_eq!(
-        (s.training().len(), s.validation().len(), s.test().len()),
-        (630, 135, 135)
-    );
-    let mut all: Vec<usize> = [s.training(), s.validation(), s.test()].concat();
-    assert_ne!(all, (0..900).collect::<Vec<_>>());
-    all.sort_unstable();
-    assert_eq!(all, (0..900).collect::<Vec<_>>());
-    assert_ne!(s, Split::new(900, 2));
-    for n in 0..10 {
-        let s = Split::new(n, 1);
-        assert_eq!(
-            s.training().len() + s.validation().len() + s.test().len(),
-            n
-        );
-    }
 }

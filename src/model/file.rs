@@ -16,8 +16,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use self::tensors::{Chain, Layer, TensorFile, Tensors, split_last};
-use super::digest::sha256;
 use crate::learn::{Aggregator, Consistency, Vae, VaeShape};
+use crate::log::{check_names, sha256};
 use crate::simplex::Distribution;
 
 /// Larger files are refused before they are read; the default model has 0.7 megabytes.
@@ -335,7 +335,7 @@ impl Settings {
             if names.len() != classes {
                 return wrong(format!("{} class names for {classes} classes", names.len()));
             }
-            if let Err(why) = super::check_names(names) {
+            if let Err(why) = check_names(names) {
                 return wrong(format!("classes: {why}"));
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-use super::{Generator, Model, Split};
+use super::{Model, Split};
 use crate::learn::{
     AggregatorShape, Entities, Epoch, Labelled, TrainError, TrainSettings, VaeError, VaeShape,
     aggregator_settings, fit_temperature, log_variance, train_aggregator, train_vae,
@@ -26,21 +26,6 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Entities `first..first + count` of a domain.
-    pub fn synthetic(generator: &Generator, seed: u64, first: u64, count: u64) -> Self {
-        let domain = generator.domain();
-        let mut corpus = Corpus {
-            classes: domain.classes.iter().map(|&c| c.to_owned()).collect(),
-            dimension: super::EMBEDDING,
-            ..Corpus::default()
-        };
-        for index in first..first + count {
-            let entity = generator.entity(seed, index);
-            corpus.push(&entity.embeddings, entity.label);
-        }
-        corpus
-    }
-
     /// Adds an entity; `embeddings` are whole rows of [`Corpus::dimension`] numbers.
     pub fn push(&mut self, embeddings: &[f32], label: usize) {
         let start = self.items.last().map_or(0, |r| r.end);

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::check_names;
 use crate::calibration::{Calibrated, CalibrationMap, MapError};
+use crate::log::check_names;
 use crate::simplex::Distribution;
 
 /// Larger files are refused before they are read to the end: the longest map that can be fitted,

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::model_file::Model;
-use super::record::{Evidence, Place, RecordError};
+use super::Model;
 use crate::latent::random::{Item, Stream, evidence_keys, text_key};
 use crate::latent::{
     Confidence, Decoder, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder,
     monte_carlo_factor,
 };
 use crate::learn::VaeError;
+use crate::log::{Evidence, Place, RecordError};
 
 /// A model, the number of samples it draws for an item, and the seed of all that is drawn: what a
 /// factor depends on beside its item and the name of its entity.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::record::{Fault, Label, Place, Record, RecordError};
+use super::{Fault, Label, Place, Record, RecordError};
 use crate::simplex::Distribution;
 
 /// How far the sum of a factor may be from one: factors are often stored in single precision,

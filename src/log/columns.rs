@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::record::Label;
-use super::record_entity::check_names;
-use super::record_prediction::Prediction;
+use super::record::Prediction;
+use super::record::check_names;
 
 /// Prefixes by which columns of probabilities are recognized; what follows is the class.
 pub const PREFIXES: [&str; 2] = ["prob_", "p_"];

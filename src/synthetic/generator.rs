@@ -20,11 +20,10 @@
 //! with a factor that is the same for all `y`. Items are independent given `y`, so the posterior of
 //! a whole set is `π(y)·Π p(e_i∣y)`, normalized.
 
-use std::ops::Range;
-
 use super::domain::Domain;
 use crate::latent::random::{Stream, text_key};
 use crate::math::{ExactSum, ln, log_sum_exp};
+use crate::model::Corpus;
 use crate::simplex::{Distribution, SimplexError, softmax};
 
 /// Dimension of the embeddings, that of the sentence encoder used with the reference.
@@ -189,6 +188,20 @@ impl Generator {
             .collect()
     }
 
+    /// Entities `first..first + count`, to train on.
+    pub fn corpus(&self, seed: u64, first: u64, count: u64) -> Corpus {
+        let mut corpus = Corpus {
+            classes: self.domain.classes.iter().map(|&c| c.to_owned()).collect(),
+            dimension: EMBEDDING,
+            ..Corpus::default()
+        };
+        for index in first..first + count {
+            let entity = self.entity(seed, index);
+            corpus.push(&entity.embeddings, entity.label);
+        }
+        corpus
+    }
+
     /// `P(y∣e_1, …, e_K)` for rows of embeddings; the prior for none.
     ///
     /// # Errors
@@ -211,7 +224,6 @@ impl Generator {
 }
 
 const GEOMETRY: u64 = text_key("synthetic: directions and centres");
-const SPLIT: u64 = text_key("synthetic: split by entity");
 
 /// The first class whose cumulated probability exceeds `u`; the last one where rounding leaves none.
 fn pick(u: f64, probabilities: &[f64]) -> usize {
@@ -255,53 +267,6 @@ fn orthonormal_rows(stream: &mut Stream) -> Vec<f64> {
         rows.extend(x);
     }
     rows
-}
-
-/// Entities for training, validation and test: 70, 15 and 15 in a hundred, in random order.
-///
-/// Whole entities go to one part: items of one entity know its class together, and would tell the
-/// answer if they were spread over the parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Split {
-    order: Vec<usize>,
-    training: usize,
-    validation: usize,
-}
-
-impl Split {
-    /// Splits entities `0..count`.
-    pub fn new(count: usize, seed: u64) -> Self {
-        let mut order: Vec<usize> = (0..count).collect();
-        let mut stream = Stream::new(seed, SPLIT, 0, 0);
-        for last in (1..count).rev() {
-            order.swap(last, stream.below(last as u64 + 1) as usize);
-        }
-        let held_out = count * 15 / 100;
-        Split {
-            order,
-            training: count - 2 * held_out,
-            validation: held_out,
-        }
-    }
-
-    fn part(&self, range: Range<usize>) -> &[usize] {
-        self.order.get(range).unwrap_or(&[])
-    }
-
-    /// To learn from.
-    pub fn training(&self) -> &[usize] {
-        self.part(0..self.training)
-    }
-
-    /// To stop by, and to choose by.
-    pub fn validation(&self) -> &[usize] {
-        self.part(self.training..self.training + self.validation)
-    }
-
-    /// To judge by, untouched until then.
-    pub fn test(&self) -> &[usize] {
-        self.part(self.training + self.validation..self.order.len())
-    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,16 @@
 //! Other fields are ignored. A field of the table that is given twice is an error: no reading of
 //! such a line is the right one.
 
+mod entity;
+mod parse;
+mod posterior;
+mod prediction;
+
 use std::borrow::Cow;
 use std::fmt;
+
+pub use entity::{ClassNames, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
+pub use prediction::{LoggedUncertainty, Prediction};
 
 use crate::simplex::SimplexError;
 

@@ -1,0 +1,26 @@
+//! What is read: records of evidence, logs of predictions, and the formats that they come in.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `record` | [`Record`]: one entity with its evidence; [`Entity`]: the same with valid factors; [`Prediction`]: a row of a log, with the answer that was given |
+//! | `lines` | [`LineReader`]: files of any length in constant memory |
+//! | `columns` | [`Columns`]: predictions as comma-separated values |
+//! | `parquet` | the same columns in Parquet files |
+//! | `digest` | SHA-256 of content |
+
+mod columns;
+mod digest;
+mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod record;
+
+pub use columns::{ColumnError, ColumnNames, Columns};
+pub use digest::{hexadecimal, sha256};
+pub use lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
+#[cfg(feature = "parquet")]
+pub use parquet::{MAX_FOOTER_BYTES, MAX_HELD_BYTES, TableBatch, TableError, TableReader};
+pub use record::{
+    ClassNames, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label, LoggedUncertainty,
+    Place, Prediction, Record, RecordError, check_names,
+};
