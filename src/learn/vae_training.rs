@@ -1,6 +1,5 @@
 //! Training of encoder and decoder.
 
-use std::fmt;
 use std::ops::ControlFlow;
 
 use super::vae::Batch;
@@ -51,66 +50,29 @@ pub struct Labelled<'a, T = f32> {
 }
 
 /// Why training is impossible.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum TrainError {
     /// There is nothing to learn from, or nothing to validate with.
-    Empty {
-        /// Which part of the data.
-        part: &'static str,
-    },
+    #[error("the {part} data are empty")]
+    Empty { part: &'static str },
     /// A label is not a class.
+    #[error("label {index} is class {label}, but the classes are 0 to {}", classes.saturating_sub(1))]
     Label {
-        /// Position of the label.
         index: usize,
-        /// The label.
         label: usize,
-        /// The number of classes.
         classes: usize,
     },
     /// A number of the data is NaN or infinite.
-    Input {
-        /// Its position in the flat data.
-        index: usize,
-    },
+    #[error("number {index} of the data is not finite")]
+    Input { index: usize },
     /// The loss is no longer a number: the step size is too large, or the data are.
-    Diverged {
-        /// In which epoch, counted from one.
-        epoch: usize,
-    },
+    #[error("the loss became infinite in epoch {epoch}; use a smaller rate or scale the data")]
+    Diverged { epoch: usize },
     /// The data do not have the sizes that the model asks for.
-    Sizes(DenseError),
-}
-
-impl fmt::Display for TrainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TrainError::Empty { part } => write!(f, "the {part} data are empty"),
-            TrainError::Label {
-                index,
-                label,
-                classes,
-            } => write!(
-                f,
-                "label {index} is class {label}, but the classes are 0 to {}",
-                classes.saturating_sub(1)
-            ),
-            TrainError::Input { index } => write!(f, "number {index} of the data is not finite"),
-            TrainError::Diverged { epoch } => write!(
-                f,
-                "the loss became infinite in epoch {epoch}; use a smaller rate or scale the data"
-            ),
-            TrainError::Sizes(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TrainError {}
-
-impl From<DenseError> for TrainError {
-    fn from(error: DenseError) -> Self {
-        TrainError::Sizes(error)
-    }
+    #[error(transparent)]
+    Sizes(#[from] DenseError),
 }
 
 /// What an observer of training sees after each epoch.

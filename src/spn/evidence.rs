@@ -1,98 +1,47 @@
 //! What is known about the variables: nothing, a state, or a likelihood for each state.
 
-use std::fmt;
-
 use super::builder::Weight;
 use super::network::Network;
 
 /// Why a piece of evidence was refused.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum EvidenceError {
     /// There is no such variable.
-    UnknownVariable {
-        /// The variable.
-        variable: usize,
-        /// How many variables there are.
-        variables: usize,
-    },
+    #[error("there is no variable {variable}; the network has {variables}, counted from 0")]
+    UnknownVariable { variable: usize, variables: usize },
     /// The variable has no such state.
+    #[error("variable {variable} has no state {state}; it has {states}, counted from 0")]
     UnknownState {
-        /// The variable.
         variable: usize,
-        /// The state.
         state: usize,
-        /// How many states it has.
         states: usize,
     },
     /// More or fewer likelihoods than states.
+    #[error(
+        "{likelihoods} likelihoods for variable {variable}, which has {states} states; give one \
+         a state"
+    )]
     Length {
-        /// The variable.
         variable: usize,
-        /// How many states it has.
         states: usize,
-        /// How many likelihoods were given.
         likelihoods: usize,
     },
     /// A likelihood is negative, infinite or not a number.
+    #[error(
+        "variable {variable}: the likelihood of state {state} is {value}; likelihoods are finite \
+         and not negative"
+    )]
     Likelihood {
-        /// The variable.
         variable: usize,
-        /// The state.
         state: usize,
-        /// The likelihood.
         value: f64,
     },
     /// The evidence was made for a network with other variables.
+    #[error("the evidence was made for a network with other variables; make it from this one")]
     OtherNetwork,
 }
-
-impl fmt::Display for EvidenceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use EvidenceError::*;
-        match self {
-            UnknownVariable {
-                variable,
-                variables,
-            } => write!(
-                f,
-                "there is no variable {variable}; the network has {variables}, counted from 0"
-            ),
-            UnknownState {
-                variable,
-                state,
-                states,
-            } => write!(
-                f,
-                "variable {variable} has no state {state}; it has {states}, counted from 0"
-            ),
-            Length {
-                variable,
-                states,
-                likelihoods,
-            } => write!(
-                f,
-                "{likelihoods} likelihoods for variable {variable}, which has {states} states; \
-                 give one a state"
-            ),
-            Likelihood {
-                variable,
-                state,
-                value,
-            } => write!(
-                f,
-                "variable {variable}: the likelihood of state {state} is {value}; likelihoods are \
-                 finite and not negative"
-            ),
-            OtherNetwork => write!(
-                f,
-                "the evidence was made for a network with other variables; make it from this one"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for EvidenceError {}
 
 /// What is known about one variable.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,5 @@
 //! The eight domains of synthetic evidence.
 
-use std::fmt;
-
 /// A domain: what an entity can be, and how its evidence speaks of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
@@ -43,25 +41,12 @@ impl Domain {
 }
 
 /// A name that is not a domain's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no domain {name:?}; there are {}", DOMAINS.map(|d| d.name).join(", "))]
 pub struct UnknownDomain {
     /// The name.
     pub name: String,
 }
-
-impl fmt::Display for UnknownDomain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = DOMAINS.iter().map(|d| d.name).collect();
-        write!(
-            f,
-            "there is no domain {:?}; there are {}",
-            self.name,
-            names.join(", ")
-        )
-    }
-}
-
-impl std::error::Error for UnknownDomain {}
 
 /// The domains, the default first.
 ///

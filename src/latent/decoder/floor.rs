@@ -1,7 +1,5 @@
 //! A decoder that excludes no class: assumption A6 by construction.
 
-use std::fmt;
-
 use crate::math::Field;
 
 /// `p(y) ← f + (1 − n·f)·p(y)`: a mixture of `p` and the uniform distribution over `n` classes,
@@ -19,26 +17,16 @@ pub fn mix_with_uniform<S: Field>(probabilities: &mut [S], floor: &S) {
 }
 
 /// The floor is NaN, negative or above `1/n`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "a floor of {floor} under {classes} classes is impossible; it lies between 0 and 1/{classes}"
+)]
 pub struct FloorError {
     /// The floor asked for.
     pub floor: f64,
     /// The number of classes.
     pub classes: usize,
 }
-
-impl fmt::Display for FloorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FloorError { floor, classes } = self;
-        write!(
-            f,
-            "a floor of {floor} under {classes} classes is impossible; it lies between 0 and \
-             1/{classes}"
-        )
-    }
-}
-
-impl std::error::Error for FloorError {}
 
 /// A lower bound on every class probability, known to be possible for its number of classes.
 #[derive(Clone, Copy, Debug, PartialEq)]

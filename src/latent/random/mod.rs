@@ -20,7 +20,10 @@ mod normal;
 
 pub use keys::{DuplicateId, Item, content_key, evidence_keys, key, text_key};
 
+use std::convert::Infallible;
+
 use chacha::{ChaCha8, WORDS};
+use rand::TryRng;
 
 /// 2⁻⁵³, the distance between neighbouring values of [`Stream::uniform`].
 const UNIFORM_STEP: f64 = f64::EPSILON / 2.0;
@@ -108,6 +111,26 @@ impl Stream {
     /// in several pieces gives the same draws as filling it at once.
     pub fn fill_standard_normal(&mut self, out: &mut [f64]) {
         normal::fill(self, out);
+    }
+}
+
+/// Streams feed everything that draws by rand's traits, [`rand::Rng`] among them.
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.next_u64() >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
     }
 }
 
