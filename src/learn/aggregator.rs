@@ -53,12 +53,12 @@ impl Default for AggregatorShape {
 
 impl AggregatorShape {
     /// The net for one item; that for pairs has the same sizes.
-    pub fn item_net(&self) -> Mlp {
+    pub(crate) fn item_net(&self) -> Mlp {
         Mlp::new(&[2 * self.latent, self.hidden, self.hidden / 2, 1])
     }
 
     /// The net from quality and consistency to a weight.
-    pub fn weight_net(&self) -> Mlp {
+    pub(crate) fn weight_net(&self) -> Mlp {
         Mlp::new(&[2, self.hidden / 2, 1])
     }
 

@@ -138,12 +138,7 @@ pub fn train_vae<T: Number>(
     let mut noise = vec![0.0; batch * latent];
     let mut order: Vec<usize> = (0..training.labels.len()).collect();
     let mut scores = Vec::new();
-    let mut outcome = Training {
-        model: vae.clone(),
-        best_epoch: 0,
-        validation: f64::INFINITY,
-        epochs: 0,
-    };
+    let mut outcome = Training::new(&vae);
     let mut step = 0;
     for epoch in 1..=settings.epochs {
         shuffle(&mut order, settings.seed, epoch);
@@ -177,30 +172,52 @@ pub fn train_vae<T: Number>(
         let count = training.labels.len() as f64;
         let loss = vae.validate(validation, settings.beta, &mut scores)?;
         let total = sum.total(settings.beta) / count;
-        if !(total.is_finite() && loss.is_finite()) {
-            return Err(TrainError::Diverged { epoch });
-        }
-        outcome.epochs = epoch;
-        let best = loss < outcome.validation;
-        if best {
-            outcome.model.clone_from(&vae);
-            outcome.best_epoch = epoch;
-            outcome.validation = loss;
-        }
         let report = Epoch {
             number: epoch,
             epochs: settings.epochs,
             training: total,
             validation: loss,
-            best,
+            best: loss < outcome.validation,
             scores: &scores,
             labels: validation.labels,
         };
-        if observe(&report).is_break() || epoch - outcome.best_epoch >= settings.patience {
+        outcome.record(&vae, &report)?;
+        if observe(&report).is_break() || outcome.exhausted(settings) {
             break;
         }
     }
     Ok(outcome)
+}
+
+impl<M: Clone> Training<M> {
+    /// Before the first epoch.
+    pub(super) fn new(start: &M) -> Self {
+        Training {
+            model: start.clone(),
+            best_epoch: 0,
+            validation: f64::INFINITY,
+            epochs: 0,
+        }
+    }
+
+    /// Takes note of an epoch, and of its model where it is the best so far.
+    pub(super) fn record(&mut self, model: &M, report: &Epoch<'_>) -> Result<(), TrainError> {
+        let epoch = report.number;
+        if !(report.training.is_finite() && report.validation.is_finite()) {
+            return Err(TrainError::Diverged { epoch });
+        }
+        self.epochs = epoch;
+        if report.best {
+            self.model.clone_from(model);
+            (self.best_epoch, self.validation) = (epoch, report.validation);
+        }
+        Ok(())
+    }
+
+    /// Whether the loss has not improved for as long as the settings allow.
+    pub(super) fn exhausted(&self, settings: &TrainSettings) -> bool {
+        self.epochs - self.best_epoch >= settings.patience
+    }
 }
 
 impl<T: Number> Vae<T> {

@@ -62,13 +62,6 @@ pub enum BuildError {
     /// A child has not been added before its parent.
     #[error("node {node}: child {child} was not added before it; add children first")]
     UnknownChild { node: usize, child: usize },
-    /// A sum in serialized form has more or fewer weights than children.
-    #[error("sum {node} has {weights} weights for {children} children; give one weight a child")]
-    WeightCount {
-        node: usize,
-        children: usize,
-        weights: usize,
-    },
     /// Two children of a product share a variable.
     #[error(
         "product {node} is not decomposable: variable {variable} is below its child {} (scope \
@@ -106,7 +99,7 @@ pub enum BuildError {
     )]
     RootScope { root: usize, missing: Vec<usize> },
     /// The graph is malformed in a way that the builder rules out.
-    #[error("the graph is malformed: {defect:?}")]
+    #[error("the graph is malformed: {defect}")]
     Malformed { defect: Defect },
     /// The network exceeds a stated limit.
     #[error("too many {what}: the limit is {limit}")]

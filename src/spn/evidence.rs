@@ -96,14 +96,7 @@ impl<S: Weight> Evidence<S> {
     /// # Errors
     /// [`EvidenceError::UnknownVariable`], [`EvidenceError::UnknownState`].
     pub fn observe(&mut self, variable: usize, state: usize) -> Result<&mut Self, EvidenceError> {
-        let states = self.states(variable)?;
-        if state >= states {
-            return Err(EvidenceError::UnknownState {
-                variable,
-                state,
-                states,
-            });
-        }
+        self.check_state(variable, state)?;
         self.slots[variable] = Slot::State(state as u32);
         Ok(self)
     }
@@ -141,16 +134,6 @@ impl<S: Weight> Evidence<S> {
         Ok(self)
     }
 
-    /// Removes what is known about `variable`.
-    ///
-    /// # Errors
-    /// [`EvidenceError::UnknownVariable`].
-    pub fn forget(&mut self, variable: usize) -> Result<&mut Self, EvidenceError> {
-        self.states(variable)?;
-        self.slots[variable] = Slot::Nothing;
-        Ok(self)
-    }
-
     /// Rules out all states of `variable` but one, keeping the likelihood of that one.
     ///
     /// # Errors
@@ -160,14 +143,7 @@ impl<S: Weight> Evidence<S> {
             None | Some(Slot::Nothing) => return self.observe(variable, state),
             Some(&slot) => slot,
         };
-        let states = self.states(variable)?;
-        if state >= states {
-            return Err(EvidenceError::UnknownState {
-                variable,
-                state,
-                states,
-            });
-        }
+        self.check_state(variable, state)?;
         let likelihoods = &mut self.likelihoods[self.offsets[variable]..self.offsets[variable + 1]];
         for (x, likelihood) in likelihoods.iter_mut().enumerate() {
             let before = match known {
@@ -179,6 +155,18 @@ impl<S: Weight> Evidence<S> {
         }
         self.slots[variable] = Slot::Likelihood;
         Ok(self)
+    }
+
+    fn check_state(&self, variable: usize, state: usize) -> Result<(), EvidenceError> {
+        let states = self.states(variable)?;
+        if state < states {
+            return Ok(());
+        }
+        Err(EvidenceError::UnknownState {
+            variable,
+            state,
+            states,
+        })
     }
 
     fn states(&self, variable: usize) -> Result<usize, EvidenceError> {

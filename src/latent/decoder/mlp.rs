@@ -3,7 +3,7 @@
 use pulp::Arch;
 
 use super::rows_of;
-use super::{DecodeError, Decoder, DecoderWorkspace, FloorError, SupportFloor, mix_with_uniform};
+use super::{DecodeError, Decoder, DecoderWorkspace};
 use crate::math::ExactSum;
 use crate::math::dense::{self, Shape};
 use crate::simplex::softmax;
@@ -52,9 +52,6 @@ pub enum MlpError {
     /// The temperature is not a positive finite number.
     #[error("the temperature is {value}; it must be positive and finite")]
     Temperature { value: f64 },
-    /// The floor is impossible.
-    #[error(transparent)]
-    Floor(FloorError),
 }
 
 /// An affine map `x ↦ W·x + b` in single precision.
@@ -136,7 +133,7 @@ impl DenseLayer {
     }
 }
 
-/// `p(y∣z) = softmax(network(z, context) / T)`, optionally mixed with the uniform distribution.
+/// `p(y∣z) = softmax(network(z, context) / T)`.
 ///
 /// Latents are rounded to single precision, all layers are computed in it, with ReLU after each but
 /// the last; scores are then widened, divided by the temperature and exponentiated in double
@@ -146,13 +143,12 @@ impl DenseLayer {
 pub struct MlpDecoder {
     layers: Vec<DenseLayer>,
     temperature: f64,
-    floor: Option<SupportFloor>,
     /// Latents that round to at most this magnitude cannot make any layer overflow.
     limit: f32,
 }
 
 impl MlpDecoder {
-    /// A decoder of the given layers, with temperature one and no floor. The first layer takes
+    /// A decoder of the given layers, with temperature one. The first layer takes
     /// the latent followed by `context`.
     ///
     /// # Errors
@@ -178,7 +174,6 @@ impl MlpDecoder {
             limit: safe_magnitude(&layers)?,
             layers,
             temperature: 1.0,
-            floor: None,
         })
     }
 
@@ -191,16 +186,6 @@ impl MlpDecoder {
             return Err(MlpError::Temperature { value: temperature });
         }
         self.temperature = temperature;
-        Ok(self)
-    }
-
-    /// Guarantees every class at least `floor`; see [`mix_with_uniform`].
-    ///
-    /// # Errors
-    /// [`MlpError::Floor`] unless `0 ≤ floor ≤ 1/classes`.
-    pub fn with_floor(mut self, floor: f64) -> Result<Self, MlpError> {
-        let floor = SupportFloor::new(floor, self.classes()).map_err(MlpError::Floor)?;
-        self.floor = Some(floor);
         Ok(self)
     }
 
@@ -324,9 +309,6 @@ impl Decoder for MlpDecoder {
                 *p = f64::from(score) / self.temperature;
             }
             softmax(p).map_err(|source| DecodeError::Scores { row, source })?;
-            if let Some(floor) = self.floor {
-                mix_with_uniform(p, &floor.get());
-            }
         }
         Ok(())
     }

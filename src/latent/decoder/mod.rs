@@ -5,11 +5,9 @@
 //! | [`MlpDecoder`] | softmax of a small network | the models of the paper |
 //! | [`ProbitDecoder`] | `Φ(w·z + b)` for two classes | checks: its exact factor is known |
 
-mod floor;
 mod mlp;
 mod probit;
 
-pub use floor::{FloorError, SupportFloor, mix_with_uniform};
 pub use mlp::{DenseLayer, MlpDecoder, MlpError};
 pub use probit::ProbitDecoder;
 

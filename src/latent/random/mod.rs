@@ -219,6 +219,23 @@ mod tests {
     }
 
     #[test]
+    fn rand_draws_the_same_bits() {
+        let (mut ours, mut theirs) = (stream(0), stream(0));
+        for _ in 0..300 {
+            assert_eq!(ours.next_u64(), rand::Rng::next_u64(&mut theirs));
+        }
+        assert_eq!(
+            (ours.next_u64() >> 32) as u32,
+            rand::Rng::next_u32(&mut theirs)
+        );
+        let mut bytes = [0; 11];
+        rand::Rng::fill_bytes(&mut theirs, &mut bytes);
+        let words = [ours.next_u64(), ours.next_u64()].map(u64::to_le_bytes);
+        assert_eq!(bytes[..], words.as_flattened()[..11]);
+        assert_eq!(ours.next_u64(), theirs.next_u64(), "no number is left over");
+    }
+
+    #[test]
     fn neighbouring_streams_are_uncorrelated() {
         // Given x, Σ xᵢyᵢ / ‖x‖ is standard normal exactly.
         const N: usize = 100_000;

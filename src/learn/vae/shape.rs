@@ -45,7 +45,7 @@ impl Default for VaeShape {
 
 impl VaeShape {
     /// The encoder; both heads are one last layer, `μ` first.
-    pub fn encoder(&self) -> Mlp {
+    pub(crate) fn encoder(&self) -> Mlp {
         let mut sizes = vec![self.embedding];
         sizes.extend(&self.encoder_hidden);
         sizes.push(2 * self.latent);
@@ -53,7 +53,7 @@ impl VaeShape {
     }
 
     /// The decoder, from latent and predicate embedding to scores.
-    pub fn decoder(&self) -> Mlp {
+    pub(crate) fn decoder(&self) -> Mlp {
         let mut sizes = vec![self.latent + self.predicate];
         sizes.extend(&self.decoder_hidden);
         sizes.push(self.classes);
