@@ -128,11 +128,7 @@ fn benches(c: &mut Criterion) {
         let mut sampler = compiled.sampler(&evidence, &mut workspace).unwrap();
         let mut assignment = Vec::new();
         group.bench_function("sample", |b| {
-            b.iter(|| {
-                sampler
-                    .draw(|| rng.random::<f64>(), &mut assignment)
-                    .unwrap()
-            })
+            b.iter(|| sampler.draw(&mut rng, &mut assignment))
         });
 
         let mut values = Vec::new();

@@ -34,7 +34,7 @@ impl Structure {
         } = self;
         let verdict = match defect {
             None => "every sum is complete and every product decomposable: A4 holds".to_owned(),
-            Some(defect) => format!("A4 fails ({defect:?})"),
+            Some(defect) => format!("A4 fails: {defect}"),
         };
         format!("Of {leaves} leaves, {sums} sums and {products} products, {verdict}.")
     }
@@ -88,7 +88,7 @@ impl Marginalization {
         } = self;
         match defect {
             Some((entity, defect)) => {
-                format!("The network of entity {entity} is not valid ({defect:?}): A4 fails.")
+                format!("The network of entity {entity} is not valid, so A4 fails: {defect}.")
             }
             None => format!(
                 "All {networks} networks ({nodes} nodes) are complete and decomposable, and inference \

@@ -1,41 +1,25 @@
 //! How many of the aggregator's parameters the data determine.
 
-use std::fmt;
-
 use super::aggregator_training::Work;
 use super::{Aggregator, Entities, Number, TrainError, Vae};
 use crate::math::dense::{self, Shape};
 use crate::math::{ExactSum, exp};
 
 /// Why there is no effective dimension.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum DimensionError {
     /// The regularization is not a positive finite number.
-    Regularization {
-        /// Its value.
-        value: f64,
-    },
+    #[error("the regularization is {value}; the effective dimension needs a positive number")]
+    Regularization { value: f64 },
     /// The data do not fit the models.
+    #[error(transparent)]
     Data(TrainError),
     /// The curvature is not finite.
+    #[error("the curvature of the loss is not finite")]
     Curvature,
 }
-
-impl fmt::Display for DimensionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DimensionError::Regularization { value } => write!(
-                f,
-                "the regularization is {value}; the effective dimension needs a positive number"
-            ),
-            DimensionError::Data(error) => error.fmt(f),
-            DimensionError::Curvature => write!(f, "the curvature of the loss is not finite"),
-        }
-    }
-}
-
-impl std::error::Error for DimensionError {}
 
 /// The effective dimension `d_eff = Σ_k λ_k/(λ_k + λ)` of an aggregator at its parameters.
 ///

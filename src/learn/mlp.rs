@@ -11,13 +11,13 @@ use crate::math::dense::{self, DenseError, Shape};
 ///
 /// They are laid out layer by layer: weights `[inputs][outputs]`, then bias.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mlp {
+pub(crate) struct Mlp {
     sizes: Vec<usize>,
 }
 
 /// One dense layer of an [`Mlp`], and where its parameters are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// Inputs.
     pub inputs: usize,
     /// Outputs.
@@ -44,11 +44,6 @@ impl Mlp {
     /// How many inputs it takes.
     pub fn inputs(&self) -> usize {
         self.sizes.first().copied().unwrap_or(0)
-    }
-
-    /// How many outputs it gives.
-    pub fn outputs(&self) -> usize {
-        self.sizes.last().copied().unwrap_or(0)
     }
 
     /// Its layers, first to last.
@@ -239,7 +234,7 @@ fn relu<T: Number>(values: &mut [T]) {
 
 /// What a forward pass leaves behind for the backward pass; made once, used for every batch.
 #[derive(Clone, Debug)]
-pub struct Tape<T> {
+pub(crate) struct Tape<T> {
     outputs: Vec<Vec<T>>,
     gradients: Vec<Vec<T>>,
     transposed: Vec<T>,
@@ -263,7 +258,7 @@ impl<T> Tape<T> {
 
 /// Dropout: which hidden values of a training step are set to zero.
 #[derive(Clone, Debug)]
-pub struct Dropout {
+pub(crate) struct Dropout {
     /// A value is dropped when 16 random bits are below this.
     below: u16,
     stream: Stream,

@@ -30,15 +30,18 @@ mod temperature;
 mod vae;
 mod vae_training;
 
-pub use adam::{Adam, AdamSettings};
+use adam::Adam;
+pub use adam::AdamSettings;
 pub use aggregator::{
     Aggregator, AggregatorError, AggregatorShape, Consistency, Learned, MAX_ITEMS, log_variance,
 };
 pub use aggregator_training::{Entities, aggregator_settings, train_aggregator};
 pub use effective_dimension::{DimensionError, effective_dimension};
-pub use loss::{cross_entropy, standard_normal_kl};
-pub use mlp::{Dropout, Mlp, Tape};
+use loss::{cross_entropy, standard_normal_kl};
+pub(crate) use mlp::Mlp;
+use mlp::{Dropout, Tape};
 pub use number::Number;
 pub use temperature::fit_temperature;
-pub use vae::{Loss, Vae, VaeError, VaeShape};
+use vae::Loss;
+pub use vae::{Vae, VaeError, VaeShape};
 pub use vae_training::{Epoch, Labelled, TrainError, TrainSettings, Training, train_vae};

@@ -404,7 +404,7 @@ pub(super) struct Batch<'a, T> {
 
 /// The two parts of the loss, each a mean over the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Loss {
+pub(crate) struct Loss {
     /// `−ln p(label)`.
     pub cross_entropy: f64,
     /// `KL(N(μ, σ²) ‖ N(0, 1))`.

@@ -21,7 +21,6 @@
 //! | [`backward_input`] | `dX`, started from 0 | `dY` | `Wᵀ` | outputs |
 //! | [`backward_weights`] | `dW`, as it is | `Xᵀ` | `dY` | rows of the batch |
 
-use std::fmt;
 use std::ops::{Add, Mul};
 
 use pulp::{Arch, Simd, WithSimd};
@@ -38,7 +37,8 @@ pub struct Shape {
 }
 
 /// Why a product was refused: a slice does not have the length that the shape asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{argument} has {length} entries; a {rows} × {columns} matrix was expected")]
 pub struct DenseError {
     /// Which argument.
     pub argument: &'static str,
@@ -49,23 +49,6 @@ pub struct DenseError {
     /// The number of columns it should have.
     pub columns: usize,
 }
-
-impl fmt::Display for DenseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            argument,
-            length,
-            rows,
-            columns,
-        } = self;
-        write!(
-            f,
-            "{argument} has {length} entries; a {rows} × {columns} matrix was expected"
-        )
-    }
-}
-
-impl std::error::Error for DenseError {}
 
 /// `C += A·B`; `A` is read through two strides, so that a transposed `A` needs no copy.
 pub struct Product<'a, T> {

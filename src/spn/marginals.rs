@@ -10,7 +10,6 @@ use super::validity::Kind;
 #[derive(Debug)]
 pub struct Marginals<'a> {
     compiled: &'a Compiled,
-    value: Scaled,
     joint: &'a [Scaled],
     probabilities: &'a [f64],
 }
@@ -36,11 +35,6 @@ impl Marginals<'_> {
         };
         let total = total(joint.unwrap_or(&[]));
         value.over(total).ln()
-    }
-
-    /// `ln S(e)`, as [`Compiled::log_value`] computes it.
-    pub fn log_value(&self) -> f64 {
-        self.value.ln()
     }
 
     fn states(&self, variable: usize) -> Option<std::ops::Range<usize>> {
@@ -69,12 +63,11 @@ impl Compiled {
         evidence: &Evidence,
         workspace: &'a mut Workspace,
     ) -> Result<Marginals<'a>, QueryError> {
-        let value = self.possible(evidence, workspace)?;
+        self.possible(evidence, workspace)?;
         self.downward(workspace);
         self.join_states(evidence, workspace);
         Ok(Marginals {
             compiled: self,
-            value,
             joint: &workspace.joint,
             probabilities: &workspace.probabilities,
         })

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `validity` | [`check`]: completeness and decomposability, on plain slices |
 //! | `builder`, `error` | [`Builder`], children before parents; [`BuildError`] says what is wrong and where |
-//! | `network` | [`Network`], valid by construction, and its serialized form |
+//! | `network` | [`Network`], valid by construction |
 //! | `evidence` | [`Evidence`]: hard and soft |
 //! | `evaluate` | evaluation in one pass over any scalar |
 //! | `scaled` | numbers that neither underflow nor depend on the order of operations |

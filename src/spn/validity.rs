@@ -57,61 +57,46 @@ impl<'a> Graph<'a> {
 }
 
 /// The first thing that is wrong with a graph. Nodes, children and variables are numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Defect {
     /// There is no node.
+    #[error("there is no node")]
     Empty,
     /// The offsets do not cut the children into one piece a node.
-    Offsets {
-        /// The first node whose piece is malformed.
-        node: u32,
-    },
+    #[error("the offsets of node {node} do not cut out its children")]
+    Offsets { node: u32 },
     /// The scratch space of the check is too small.
+    #[error("the scratch space is too small")]
     Space,
     /// A leaf has children.
-    LeafWithChildren {
-        /// The leaf.
-        node: u32,
-    },
+    #[error("leaf {node} has children")]
+    LeafWithChildren { node: u32 },
     /// A leaf is about a variable that does not exist.
-    UnknownVariable {
-        /// The leaf.
-        node: u32,
-        /// The variable.
-        variable: u32,
-    },
+    #[error("leaf {node}: there is no variable {variable}")]
+    UnknownVariable { node: u32, variable: u32 },
     /// A sum or a product has no children.
-    NoChildren {
-        /// The node.
-        node: u32,
-    },
+    #[error("node {node} has no children")]
+    NoChildren { node: u32 },
     /// A child is its parent, comes after it, or does not exist.
-    ChildNotBefore {
-        /// The parent.
-        node: u32,
-        /// The child.
-        child: u32,
-    },
-    /// Two children of a product share a variable.
+    #[error("child {child} does not come before its parent {node}")]
+    ChildNotBefore { node: u32, child: u32 },
+    /// Two children of a product share a variable: the first two that do (the same node, where it
+    /// is listed twice), and the smallest variable they share.
+    #[error("children {first} and {second} of product {node} share variable {variable}")]
     NotDecomposable {
-        /// The product.
         node: u32,
-        /// The first child that has the variable.
         first: u32,
-        /// The second child that has it (the same node, where it is listed twice).
         second: u32,
-        /// The smallest variable they share.
         variable: u32,
     },
-    /// Two children of a sum differ in their scopes.
+    /// A child of a sum has another scope than the first one: the first such child, and the
+    /// smallest variable that only one of the two has.
+    #[error("only one of the children {first} and {second} of sum {node} has variable {variable}")]
     NotComplete {
-        /// The sum.
         node: u32,
-        /// Its first child.
         first: u32,
-        /// The first child with another scope.
         second: u32,
-        /// The smallest variable that only one of them has.
         variable: u32,
     },
 }

@@ -1,7 +1,5 @@
 //! Both splits from decoded rows, and how far Monte Carlo leaves them uncertain.
 
-use std::fmt;
-
 use super::entropy::{EntropyParts, class_means, entropy_term};
 use super::mixture::GaussianMixture;
 use super::variance::{ShapeError, VarianceParts, row_count, variance_decomposition};
@@ -11,33 +9,20 @@ use crate::math::{Scalar, ln};
 use crate::simplex::{SimplexError, kl_term, validate};
 
 /// Why uncertainty could not be estimated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum UncertaintyError {
     /// The numbers are not at least one whole row.
+    #[error(transparent)]
     Shape(ShapeError),
     /// A row is not a distribution.
-    Row {
-        /// Which row.
-        row: usize,
-        /// What is wrong with it.
-        source: SimplexError,
-    },
+    #[error("row {row}: {source}")]
+    Row { row: usize, source: SimplexError },
     /// Sampling or decoding failed.
+    #[error(transparent)]
     Samples(FactorError),
 }
-
-impl fmt::Display for UncertaintyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UncertaintyError::Shape(error) => error.fmt(f),
-            UncertaintyError::Row { row, source } => write!(f, "row {row}: {source}"),
-            UncertaintyError::Samples(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for UncertaintyError {}
 
 /// Standard errors of the parts, from `M ≥ 2` independent samples.
 ///

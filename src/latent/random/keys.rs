@@ -1,8 +1,6 @@
 //! Names of streams: the key of the generator, and 64-bit names of texts and numbers.
 
 use std::collections::HashMap;
-use std::fmt;
-
 /// The 256-bit key of a stream: its four numbers side by side, each with its low byte first.
 ///
 /// Injective: the four numbers can be read back off the key, so distinct names have distinct keys.
@@ -61,7 +59,8 @@ pub enum Item<'a> {
 }
 
 /// Two items of one entity have the same identifier and would share their random draws.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("items {first} and {second} are both called {id:?}; give each its own identifier, or none")]
 pub struct DuplicateId {
     /// The identifier.
     pub id: String,
@@ -70,19 +69,6 @@ pub struct DuplicateId {
     /// Position of its second use.
     pub second: usize,
 }
-
-impl fmt::Display for DuplicateId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DuplicateId { id, first, second } = self;
-        write!(
-            f,
-            "items {first} and {second} are both called {id:?}; give each its own identifier, \
-             or none"
-        )
-    }
-}
-
-impl std::error::Error for DuplicateId {}
 
 /// The names of the streams of an entity's items, the same for each item wherever it stands.
 ///

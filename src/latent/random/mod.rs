@@ -20,7 +20,10 @@ mod normal;
 
 pub use keys::{DuplicateId, Item, content_key, evidence_keys, key, text_key};
 
+use std::convert::Infallible;
+
 use chacha::{ChaCha8, WORDS};
+use rand::TryRng;
 
 /// 2⁻⁵³, the distance between neighbouring values of [`Stream::uniform`].
 const UNIFORM_STEP: f64 = f64::EPSILON / 2.0;
@@ -111,6 +114,26 @@ impl Stream {
     }
 }
 
+/// Streams feed everything that draws by rand's traits, [`rand::Rng`] among them.
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.next_u64() >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
 /// A 64-bit number from two words, the low one first.
 #[inline]
 fn join(words: &[u32; 2]) -> u64 {
@@ -193,6 +216,23 @@ mod tests {
         let distinct: BTreeSet<u64> = names.iter().map(|&n| first(n)).collect();
         assert_eq!(distinct.len(), names.len());
         assert_eq!(first(names[3]), first(names[3]));
+    }
+
+    #[test]
+    fn rand_draws_the_same_bits() {
+        let (mut ours, mut theirs) = (stream(0), stream(0));
+        for _ in 0..300 {
+            assert_eq!(ours.next_u64(), rand::Rng::next_u64(&mut theirs));
+        }
+        assert_eq!(
+            (ours.next_u64() >> 32) as u32,
+            rand::Rng::next_u32(&mut theirs)
+        );
+        let mut bytes = [0; 11];
+        rand::Rng::fill_bytes(&mut theirs, &mut bytes);
+        let words = [ours.next_u64(), ours.next_u64()].map(u64::to_le_bytes);
+        assert_eq!(bytes[..], words.as_flattened()[..11]);
+        assert_eq!(ours.next_u64(), theirs.next_u64(), "no number is left over");
     }
 
     #[test]

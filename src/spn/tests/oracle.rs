@@ -4,7 +4,41 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use crate::math::rational;
-use crate::spn::{Evidence, Kind, Known, Network};
+use crate::spn::{BuildError, Builder, Evidence, Kind, Known, Network, NodeId, Weight};
+
+impl Network {
+    /// The same network over other numbers.
+    pub(super) fn convert<T: Weight>(
+        &self,
+        f: impl Fn(&f64) -> T,
+    ) -> Result<Network<T>, BuildError> {
+        let mut builder = Builder::new(&self.cardinalities)?;
+        let mut root = NodeId(0);
+        for (node, kind) in self.kinds.iter().enumerate() {
+            let children = self.graph().children_of(node);
+            root = match *kind {
+                Kind::Leaf { variable } => {
+                    let values: Vec<T> = self.leaf_values(node).iter().map(&f).collect();
+                    builder.leaf(variable as usize, &values)?
+                }
+                Kind::Sum => {
+                    let weights = &self.weights[self.offsets[node] as usize..];
+                    let children: Vec<(NodeId, T)> = children
+                        .iter()
+                        .zip(weights)
+                        .map(|(&child, weight)| (NodeId(child), f(weight)))
+                        .collect();
+                    builder.sum(&children)?
+                }
+                Kind::Product => {
+                    let children: Vec<NodeId> = children.iter().map(|&c| NodeId(c)).collect();
+                    builder.product(&children)?
+                }
+            };
+        }
+        builder.build(root)
+    }
+}
 
 pub fn exact(network: &Network) -> Network<BigRational> {
     network.convert(|&x| rational(x).unwrap()).unwrap()
