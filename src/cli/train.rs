@@ -34,7 +34,7 @@ Examples:
 /// Train encoder, decoder and learned aggregator, and write them as one model file.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
+pub(super) struct Args {
     /// A synthetic domain to learn [default: compliance]
     #[arg(long, value_name = "D", conflicts_with = "data")]
     domain: Option<String>,
@@ -88,7 +88,7 @@ pub struct Args {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.rate > 0.0 && args.rate.is_finite()) {
         return Err(Failure::Usage(format!(
             "--rate: {} is not positive",
@@ -210,7 +210,7 @@ struct Progress {
 }
 
 /// A style; the templates are constants, and one that is wrong shows as the default style.
-pub fn style(template: &str) -> ProgressStyle {
+pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
