@@ -87,6 +87,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// Empty space.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -140,6 +141,7 @@ impl Compiled {
     }
 
     /// `ln Z`, the logarithm of the value without evidence. Always finite.
+    #[must_use]
     pub fn log_normalizer(&self) -> f64 {
         self.normalizer.ln()
     }
@@ -196,12 +198,14 @@ impl Compiled {
 
     /// A bound on the relative error of a value: each path from a leaf to the root is rounded at
     /// most so many times, each time by 2⁻⁶⁴.
+    #[must_use]
     pub fn relative_error(&self) -> f64 {
         relative(self.roundings)
     }
 
     /// A bound on the relative error of a marginal probability before it is rounded to a double,
     /// numerator and denominator together.
+    #[must_use]
     pub fn marginal_error(&self) -> f64 {
         relative(self.marginal_roundings)
     }

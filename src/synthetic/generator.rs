@@ -52,6 +52,15 @@ pub struct SyntheticEntity {
 }
 
 /// Makes entities of a domain, and knows what their evidence is worth.
+///
+/// ```
+/// use lpf::synthetic::{Domain, Generator};
+/// let generator = Generator::new(Domain::named("compliance")?);
+/// let entity = generator.entity(1, 0);
+/// let posterior = generator.posterior(&entity.embeddings)?; // exact, by Bayes' rule
+/// assert_eq!(posterior.argmax(), entity.label);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Generator {
     domain: &'static Domain,
