@@ -43,6 +43,7 @@ const MAX_ITEMS: usize = 1 << 30;
 
 /// How the permutation test is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct IndependenceTest {
     /// `B`, how often items are dealt anew; the smallest p-value is `1/(1 + B)`.
     pub permutations: u64,

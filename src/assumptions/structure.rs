@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{AssumptionError, Items};
 use crate::aggregate::{Method, aggregate, aggregate_by_network, network};
 use crate::simplex::l1_distance;
-use crate::spn::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
+use crate::spn::{Defect, Graph, NodeKind, Scope, ScopeSpace, check, words};
 
 /// What a network is made of, and its first defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl Structure {
 
 /// Checks A4 on any network over variables `0..variables`.
 pub fn structure(graph: Graph<'_>, variables: usize) -> Structure {
-    let count = |wanted: fn(&Kind) -> bool| graph.kinds.iter().filter(|k| wanted(k)).count();
-    let products = count(|k| *k == Kind::Product);
+    let count = |wanted: fn(&NodeKind) -> bool| graph.kinds.iter().filter(|k| wanted(k)).count();
+    let products = count(|k| *k == NodeKind::Product);
     let mut scopes = vec![Scope::One(0); graph.kinds.len()];
     let mut bits = vec![0; words(variables) * products];
     let mut space = ScopeSpace {
@@ -51,8 +51,8 @@ pub fn structure(graph: Graph<'_>, variables: usize) -> Structure {
         bits: &mut bits,
     };
     Structure {
-        leaves: count(|k| matches!(k, Kind::Leaf { .. })),
-        sums: count(|k| *k == Kind::Sum),
+        leaves: count(|k| matches!(k, NodeKind::Leaf { .. })),
+        sums: count(|k| *k == NodeKind::Sum),
         products,
         defect: check(graph, variables, &mut space).err(),
     }
@@ -193,8 +193,11 @@ mod tests {
     fn broken_structures_are_named() {
         // Two leaves over variables 0 and 1. Their product is decomposable; their sum is not
         // complete, and the product of the first with itself not decomposable.
-        let leaves = [Kind::Leaf { variable: 0 }, Kind::Leaf { variable: 1 }];
-        let with = |top: Kind, children: &[u32]| {
+        let leaves = [
+            NodeKind::Leaf { variable: 0 },
+            NodeKind::Leaf { variable: 1 },
+        ];
+        let with = |top: NodeKind, children: &[u32]| {
             let kinds = [leaves[0], leaves[1], top];
             let graph = Graph {
                 kinds: &kinds,
@@ -203,15 +206,15 @@ mod tests {
             };
             structure(graph, 2)
         };
-        let product = with(Kind::Product, &[0, 1]);
+        let product = with(NodeKind::Product, &[0, 1]);
         assert_eq!(product.defect, None);
         assert_eq!((product.leaves, product.sums, product.products), (2, 0, 1));
         assert!(product.sentence().contains("A4 holds"));
         assert!(matches!(
-            with(Kind::Sum, &[0, 1]).defect,
+            with(NodeKind::Sum, &[0, 1]).defect,
             Some(Defect::NotComplete { node: 2, .. })
         ));
-        let twice = with(Kind::Product, &[0, 0]);
+        let twice = with(NodeKind::Product, &[0, 0]);
         assert!(matches!(
             twice.defect,
             Some(Defect::NotDecomposable { node: 2, .. })

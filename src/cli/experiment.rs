@@ -20,7 +20,7 @@ use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, p
 /// The same settings give the same bits on every machine and with any number of threads; the
 /// digest at the end is that of all results.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Which experiment
     #[arg(value_parser = names(), default_value = ALL, ignore_case = true)]
     name: String,
@@ -122,7 +122,7 @@ impl Format {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // A folder or file that cannot be written is said before the work, not after.
     let target = Target::of(args.output.as_deref())?;
     let settings = Settings {

@@ -23,7 +23,7 @@ Examples:
 /// Make synthetic evidence of a domain, whose exact Bayes posterior is known.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
+pub(super) struct Args {
     /// Which domain
     #[arg(value_name = "DOMAIN", default_value = "compliance")]
     domain: String,
@@ -49,7 +49,7 @@ pub struct Args {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let domain = Domain::named(&args.domain).map_err(|e| Failure::Usage(e.to_string()))?;
     let generator = Generator::new(domain);
     let mut output = Output::create(args.output.as_deref())?;

@@ -35,7 +35,7 @@ Examples:
 /// Train encoder, decoder and learned aggregator, and write them as one model file.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
+pub(super) struct Args {
     /// A synthetic domain to learn [default: compliance]
     #[arg(long, value_name = "D", conflicts_with = "data")]
     domain: Option<String>,
@@ -89,7 +89,7 @@ pub struct Args {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.rate > 0.0 && args.rate.is_finite()) {
         return Err(Failure::Usage(format!(
             "--rate: {} is not positive",

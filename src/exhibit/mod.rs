@@ -76,6 +76,17 @@ impl Cell {
 }
 
 /// A table with named columns; every row has one cell for each.
+///
+/// ```
+/// use lpf::{exhibit::{Cell, Table}, report::table_text};
+/// let table = Table {
+///     id: "scores".to_owned(),
+///     title: "Scores".to_owned(),
+///     columns: vec!["method".to_owned(), "ECE".to_owned()],
+///     rows: vec![vec![Cell::text("spn"), Cell::spread(0.031, 0.004, 3)]],
+/// };
+/// assert!(table_text(&table).ends_with("spn     0.031 ± 0.004\n"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// Stable name, such as `T2.error`.

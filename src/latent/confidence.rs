@@ -59,6 +59,7 @@ impl Confidence {
     }
 
     /// The weight of an item with this posterior. Range: `[0, 1]`, never NaN.
+    #[must_use]
     pub fn weight(self, posterior: &GaussianPosterior) -> f64 {
         self.of_uncertainty(self.uncertainty(posterior))
     }
@@ -74,6 +75,7 @@ impl Confidence {
     /// The function itself, of `s` (or, for [`Confidence::Precision`], of `v`).
     ///
     /// Domain: `[0, +∞]`. Range: `[0, 1]`; not increasing.
+    #[must_use]
     pub fn of_uncertainty(self, s: f64) -> f64 {
         match self {
             Confidence::Reference => sigmoid_of_minus(REFERENCE_ALPHA * s) / (1.0 + s),

@@ -56,6 +56,15 @@ pub enum PosteriorError {
 
 /// A Gaussian `N(μ, Σ)` over the latent space, valid by construction: finite mean, positive
 /// definite covariance.
+///
+/// ```
+/// use lpf::latent::{Confidence, GaussianPosterior, random::Stream};
+/// let posterior = GaussianPosterior::diagonal(vec![0.0, 1.0], vec![0.5, 1.5])?;
+/// assert_eq!(Confidence::Reciprocal.weight(&posterior), 0.5); // 1/(1 + mean of σ)
+/// let mut draws = [0.0; 2 * 100];
+/// posterior.sample(&mut Stream::new(1, 0, 0, 0), &mut draws);
+/// # Ok::<(), lpf::latent::PosteriorError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaussianPosterior {
     mean: Vec<f64>,

@@ -6,6 +6,7 @@ use super::Number;
 
 /// Settings of [`Adam`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AdamSettings {
     /// Step size.
     pub rate: f64,

@@ -31,6 +31,7 @@ pub enum Consistency {
 
 /// The sizes of an aggregator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AggregatorShape {
     /// Dimension of the latent space.
     pub latent: usize,

@@ -171,7 +171,12 @@ pub(super) struct Work<T> {
 
 impl<T: Number> Work<T> {
     /// Room for batches of `batch` entities out of `data`.
-    pub fn new(model: &Aggregator<T>, vae: &Vae<T>, batch: usize, data: &Entities<T>) -> Self {
+    pub(super) fn new(
+        model: &Aggregator<T>,
+        vae: &Vae<T>,
+        batch: usize,
+        data: &Entities<T>,
+    ) -> Self {
         let mut sizes: Vec<usize> = data.items.iter().map(|r| r.len()).collect();
         sizes.sort_unstable();
         let largest = sizes.iter().rev().take(batch);

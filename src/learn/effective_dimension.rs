@@ -2,7 +2,7 @@
 
 use super::aggregator_training::Work;
 use super::{Aggregator, Entities, Number, TrainError, Vae};
-use crate::math::dense::{self, Shape};
+use crate::math::dense::{self, LayerShape};
 use crate::math::{ExactSum, exp};
 
 /// Why there is no effective dimension.
@@ -106,7 +106,7 @@ fn trace_of_shrinkage(rows: &[f64], width: usize, lambda: f64) -> Option<f64> {
     let mut transposed = vec![0.0; rows.len()];
     dense::transpose(rows, width, &mut transposed, n);
     let mut l = vec![0.0; n * n];
-    let shape = Shape {
+    let shape = LayerShape {
         rows: n,
         inputs: width,
         outputs: n,

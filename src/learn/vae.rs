@@ -413,7 +413,7 @@ pub(crate) struct Loss {
 
 impl Loss {
     /// `cross-entropy + β·KL`.
-    pub fn total(self, beta: f64) -> f64 {
+    pub(super) fn total(self, beta: f64) -> f64 {
         self.cross_entropy + beta * self.divergence
     }
 }

@@ -9,6 +9,7 @@ use crate::math::dense::DenseError;
 
 /// How a model is trained. The defaults are those of the reference implementation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TrainSettings {
     /// At most this many passes over the data.
     pub epochs: usize,

@@ -7,7 +7,7 @@ use num_traits::{Signed, ToPrimitive};
 
 use super::error::BuildError;
 use super::network::Network;
-use super::validity::{Defect, Kind, Scope, ScopeSpace, check, words};
+use super::validity::{Defect, NodeKind, Scope, ScopeSpace, check, words};
 use crate::math::Scalar;
 
 /// Nodes, edges and leaf values are counted in 32 bits. 2³⁰ of each also keeps every sum within
@@ -137,7 +137,7 @@ impl<S: Weight> Builder<S> {
         self.check_weights(values)?;
         within(self.unfinished.entries.len() + states, "leaf values")?;
         self.unfinished.entries.extend_from_slice(values);
-        self.push(Kind::Leaf {
+        self.push(NodeKind::Leaf {
             variable: variable as u32,
         })
     }
@@ -160,7 +160,7 @@ impl<S: Weight> Builder<S> {
         self.unfinished
             .entries
             .extend((0..states).map(|x| if x == state { S::one() } else { S::zero() }));
-        self.push(Kind::Leaf {
+        self.push(NodeKind::Leaf {
             variable: variable as u32,
         })
     }
@@ -182,7 +182,7 @@ impl<S: Weight> Builder<S> {
             self.unfinished.children.push(children[i].0.0);
             self.unfinished.weights.push(weights[i].clone());
         }
-        self.push(Kind::Sum)
+        self.push(NodeKind::Sum)
     }
 
     /// Adds the product of the children. The order of the list has no effect on any result.
@@ -199,7 +199,7 @@ impl<S: Weight> Builder<S> {
         self.unfinished
             .weights
             .resize(self.unfinished.children.len(), S::one());
-        self.push(Kind::Product)
+        self.push(NodeKind::Product)
     }
 
     /// The network with the given root.
@@ -266,7 +266,7 @@ impl<S: Weight> Builder<S> {
         within(self.unfinished.children.len() + count, "edges")
     }
 
-    fn push(&mut self, kind: Kind) -> Result<NodeId, BuildError> {
+    fn push(&mut self, kind: NodeKind) -> Result<NodeId, BuildError> {
         within(self.unfinished.kinds.len() + 1, "nodes")?;
         let id = NodeId(self.unfinished.kinds.len() as u32);
         self.unfinished.kinds.push(kind);
@@ -286,7 +286,7 @@ impl<S: Weight> Builder<S> {
             .unfinished
             .kinds
             .iter()
-            .filter(|&&k| k == Kind::Product)
+            .filter(|&&k| k == NodeKind::Product)
             .count();
         let needed = products.saturating_mul(words(variables));
         if needed > SCOPE_WORDS {
@@ -343,7 +343,7 @@ impl<S: Weight> Builder<S> {
     fn scope(&self, node: u32) -> Vec<usize> {
         let mut has = vec![false; self.unfinished.cardinalities.len()];
         for (kind, below) in self.unfinished.kinds.iter().zip(self.below(node)) {
-            if let (Kind::Leaf { variable }, true) = (kind, below) {
+            if let (NodeKind::Leaf { variable }, true) = (kind, below) {
                 has[*variable as usize] = true;
             }
         }

@@ -4,7 +4,7 @@ use super::compiled::{Compiled, Workspace};
 use super::evidence::{Evidence, Known};
 use super::query::QueryError;
 use super::scaled::{Scaled, WideProduct, exact_product};
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// The distribution of every variable given the evidence.
 #[derive(Debug)]
@@ -99,13 +99,13 @@ impl Compiled {
             let children = &graph.children[edges.clone()];
             let down = &mut flows[edges.clone()];
             match graph.kinds[node] {
-                Kind::Leaf { .. } => {}
-                Kind::Sum => {
+                NodeKind::Leaf { .. } => {}
+                NodeKind::Sum => {
                     for (flow, &weight) in down.iter_mut().zip(&self.network.weights[edges]) {
                         *flow = derivative.times(Scaled::from_f64(weight));
                     }
                 }
-                Kind::Product => match *children {
+                NodeKind::Product => match *children {
                     [_] => down[0] = derivative,
                     [a, b] => {
                         down[0] = derivative.times(values[b as usize]);

@@ -39,7 +39,7 @@ pub use marginals::Marginals;
 pub use network::Network;
 pub use query::QueryError;
 pub use sample::Sampler;
-pub use validity::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
+pub use validity::{Defect, Graph, NodeKind, Scope, ScopeSpace, check, words};
 
 #[cfg(test)]
 mod tests;

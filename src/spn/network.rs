@@ -1,6 +1,6 @@
 //! A valid network.
 
-use super::validity::{Graph, Kind};
+use super::validity::{Graph, NodeKind};
 
 /// A valid sum-product network over categorical variables.
 ///
@@ -18,7 +18,7 @@ use super::validity::{Graph, Kind};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network<S = f64> {
     pub(super) cardinalities: Vec<usize>,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<NodeKind>,
     pub(super) offsets: Vec<u32>,
     pub(super) children: Vec<u32>,
     /// One an edge; one for the edges of products.

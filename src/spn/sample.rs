@@ -6,7 +6,7 @@ use super::compiled::{Compiled, Workspace};
 use super::evidence::{Evidence, Known};
 use super::query::QueryError;
 use super::scaled::Scaled;
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// Draws assignments from the distribution given some evidence.
 #[derive(Debug)]
@@ -55,8 +55,8 @@ impl Sampler<'_> {
             let node = node as usize;
             let children = graph.children_of(node);
             match graph.kinds[node] {
-                Kind::Product => stack.extend(children),
-                Kind::Sum => {
+                NodeKind::Product => stack.extend(children),
+                NodeKind::Sum => {
                     let weights = &network.weights[graph.offsets[node] as usize..];
                     let picked = Scaled::pick(children.len(), rng.next_u64(), |i| {
                         (Scaled::from_f64(weights[i]), values[children[i] as usize])
@@ -64,7 +64,7 @@ impl Sampler<'_> {
                     // Something can be picked: only nodes of positive value are visited.
                     stack.extend(picked.map(|i| children[i]));
                 }
-                Kind::Leaf { variable } => {
+                NodeKind::Leaf { variable } => {
                     let variable = variable as usize;
                     let leaf = network.leaf_values(node);
                     let at = rng.next_u64();

@@ -15,7 +15,7 @@ const WORD: usize = u64::BITS as usize;
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A distribution over one variable.
     Leaf {
         /// The variable.
@@ -32,7 +32,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'a> {
     /// One entry a node.
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [NodeKind],
     /// One entry a node and one more, from 0 to `children.len()`, not descending.
     pub offsets: &'a [u32],
     /// One entry an edge: the child's position in `kinds`.
@@ -184,7 +184,7 @@ pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> 
             return Err(Defect::Offsets { node });
         }
         let children = &graph.children[begin..end];
-        if let Kind::Leaf { variable } = graph.kinds[index] {
+        if let NodeKind::Leaf { variable } = graph.kinds[index] {
             if !children.is_empty() {
                 return Err(Defect::LeafWithChildren { node });
             }
@@ -202,7 +202,7 @@ pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> 
                 return Err(Defect::ChildNotBefore { node, child });
             }
         }
-        if graph.kinds[index] == Kind::Sum {
+        if graph.kinds[index] == NodeKind::Sum {
             check_complete(node, children, words, space)?;
             space.scopes[index] = space.scopes[children[0] as usize];
         } else {

@@ -30,10 +30,10 @@ use crate::simplex::{Distribution, SimplexError, softmax};
 pub const EMBEDDING: usize = 384;
 
 /// How many directions of an embedding carry meaning.
-pub const MEANING: usize = 16;
+const MEANING: usize = 16;
 
 /// In how many ways an item can speak for a class.
-pub const VARIANTS: usize = 3;
+const VARIANTS: usize = 3;
 
 /// Length of the part of a centre that tells the ways apart, against one for the class.
 const VARIANT_LENGTH: f64 = 0.5;
@@ -52,6 +52,15 @@ pub struct SyntheticEntity {
 }
 
 /// Makes entities of a domain, and knows what their evidence is worth.
+///
+/// ```
+/// use lpf::synthetic::{Domain, Generator};
+/// let generator = Generator::new(Domain::named("compliance")?);
+/// let entity = generator.entity(1, 0);
+/// let posterior = generator.posterior(&entity.embeddings)?; // exact, by Bayes' rule
+/// assert_eq!(posterior.argmax(), entity.label);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Generator {
     domain: &'static Domain,

@@ -53,6 +53,14 @@ pub struct StandardErrors {
 ///
 /// The epistemic parts use `1/M`, as theorem 7 does, and are low on average: the variance by the
 /// factor `1 − 1/M`.
+///
+/// ```
+/// use lpf::uncertainty::Uncertainty;
+/// // Two samples that are sure and contradict each other: all variance is epistemic.
+/// let found = Uncertainty::of_rows(&[1.0, 0.0, 0.0, 1.0], 2)?;
+/// assert_eq!((found.variance.epistemic, found.variance.aleatoric), (0.5, 0.0));
+/// # Ok::<(), lpf::uncertainty::UncertaintyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncertainty {
     /// `p̄`, the mean of the rows.

@@ -5,7 +5,7 @@ use pulp::Arch;
 use super::rows_of;
 use super::{DecodeError, Decoder, DecoderWorkspace};
 use crate::math::ExactSum;
-use crate::math::dense::{self, Shape};
+use crate::math::dense::{self, LayerShape};
 use crate::simplex::softmax;
 
 /// Why some numbers are not a decoder.
@@ -285,7 +285,7 @@ impl Decoder for MlpDecoder {
             return Err(self.beyond_limit(latents));
         }
         for (index, layer) in self.layers.iter().enumerate() {
-            let shape = Shape {
+            let shape = LayerShape {
                 rows,
                 inputs: layer.inputs,
                 outputs: layer.outputs,

@@ -32,6 +32,7 @@ const fn fnv(mut hash: u64, bytes: &[u8]) -> u64 {
 ///
 /// The same on every machine and in every version, and usable in constants. Different texts may
 /// collide, with probability 2⁻⁶⁴ a pair unless they were built to.
+#[must_use]
 pub const fn text_key(text: &str) -> u64 {
     fnv(FNV_START, text.as_bytes())
 }
@@ -41,6 +42,7 @@ pub const fn text_key(text: &str) -> u64 {
 /// [`text_key`] does.
 ///
 /// Bits count, not values: `0.0` and `−0.0` have different names.
+#[must_use]
 pub fn content_key(slices: &[&[f64]]) -> u64 {
     slices.iter().fold(FNV_START, |hash, slice| {
         let hash = fnv(hash, &(slice.len() as u64).to_le_bytes());

@@ -32,6 +32,22 @@ const UNIFORM_STEP: f64 = f64::EPSILON / 2.0;
 const BATCH: usize = WORDS / 2;
 
 /// A stream of random numbers; see the module for its name.
+///
+/// It is a generator of the rand crate too, so anything that draws by rand's traits can use it.
+///
+/// ```
+/// use lpf::latent::random::{Stream, text_key};
+/// let name = || Stream::new(1, text_key("dice"), 7, 0);
+/// let rolls: Vec<u64> = std::iter::repeat_with({
+///     let mut stream = name();
+///     move || 1 + stream.below(6)
+/// })
+/// .take(5)
+/// .collect();
+/// assert!(rolls.iter().all(|roll| (1..=6).contains(roll)));
+/// assert_eq!(name().next_u64(), name().next_u64()); // the same name, the same draws
+/// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: ChaCha8,

@@ -11,6 +11,7 @@ use crate::learn::Mlp;
 /// z (latent) ⊕ predicate embedding → decoder_hidden… (ReLU) → scores (classes)
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VaeShape {
     /// Dimension of the embeddings of evidence.
     pub embedding: usize,

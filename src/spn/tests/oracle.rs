@@ -4,7 +4,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use crate::math::rational;
-use crate::spn::{BuildError, Builder, Evidence, Kind, Known, Network, NodeId, Weight};
+use crate::spn::{BuildError, Builder, Evidence, Known, Network, NodeId, NodeKind, Weight};
 
 impl Network {
     /// The same network over other numbers.
@@ -17,11 +17,11 @@ impl Network {
         for (node, kind) in self.kinds.iter().enumerate() {
             let children = self.graph().children_of(node);
             root = match *kind {
-                Kind::Leaf { variable } => {
+                NodeKind::Leaf { variable } => {
                     let values: Vec<T> = self.leaf_values(node).iter().map(&f).collect();
                     builder.leaf(variable as usize, &values)?
                 }
-                Kind::Sum => {
+                NodeKind::Sum => {
                     let weights = &self.weights[self.offsets[node] as usize..];
                     let children: Vec<(NodeId, T)> = children
                         .iter()
@@ -30,7 +30,7 @@ impl Network {
                         .collect();
                     builder.sum(&children)?
                 }
-                Kind::Product => {
+                NodeKind::Product => {
                     let children: Vec<NodeId> = children.iter().map(|&c| NodeId(c)).collect();
                     builder.product(&children)?
                 }
@@ -84,8 +84,10 @@ pub fn assignments(cardinalities: &[usize]) -> Vec<Vec<usize>> {
 fn value_at(network: &Network<BigRational>, node: usize, assignment: &[usize]) -> BigRational {
     let children = network.graph().children_of(node);
     match network.graph().kinds[node] {
-        Kind::Leaf { variable } => network.leaf_values(node)[assignment[variable as usize]].clone(),
-        Kind::Sum => {
+        NodeKind::Leaf { variable } => {
+            network.leaf_values(node)[assignment[variable as usize]].clone()
+        }
+        NodeKind::Sum => {
             let begin = network.graph().offsets[node] as usize;
             let mut total = BigRational::zero();
             for (i, &child) in children.iter().enumerate() {
@@ -94,7 +96,7 @@ fn value_at(network: &Network<BigRational>, node: usize, assignment: &[usize]) -
             }
             total
         }
-        Kind::Product => children.iter().fold(BigRational::one(), |p, &child| {
+        NodeKind::Product => children.iter().fold(BigRational::one(), |p, &child| {
             p * value_at(network, child as usize, assignment)
         }),
     }

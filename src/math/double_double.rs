@@ -7,6 +7,7 @@ use super::ExactSum;
 /// Error-free transformations after Dekker and Knuth. They need no fused multiply-add, so the
 /// bits are the same on machines with and without one. Domain: results and their halves are
 /// normal numbers (no overflow, no underflow); callers scale by a power of two first.
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DoubleDouble {
     /// The nearest double.
