@@ -174,14 +174,14 @@ fn refusal_of(error: &RecordError, answer: &str) -> Refusal {
         _ => error.place.to_string(),
     };
     let reason = match error.fault {
-        Fault::NotUtf8 { .. } | Fault::Syntax { .. } => Reason::Unreadable,
+        Fault::NotUtf8 { .. } | Fault::Syntax { .. } | Fault::NotJsonNumber { .. } => {
+            Reason::Unreadable
+        }
         _ => Reason::Shape,
     };
     let mut refusal = Refusal::new(reason, field, error.fault.to_string());
     // Python writes NaN into JSON. It is no number of JSON, but it is known what it means.
-    let not_a_number = refusal
-        .message
-        .contains("NaN and Infinity are not JSON numbers");
+    let not_a_number = matches!(error.fault, Fault::NotJsonNumber { .. });
     if not_a_number && error.place.field == Some("probs") {
         refusal.reason = Reason::NotADistribution;
         refusal.invalid = Some((f64::NAN, String::new()));
@@ -303,7 +303,18 @@ fn logged_items(
         item.factor.is_none() && (item.mu.is_some() || item.embedding.is_some())
     };
     let posteriors = match (latent, entity) {
-        (Some(latent), Some(entity)) => latent.complete(entity, classes, items),
+        (Some(latent), Some(entity)) => latent.complete(entity, classes, items).map(|made| {
+            let pairs = items.iter_mut().zip(made);
+            let posterior = pairs.map(|(item, made)| {
+                let made = made?;
+                if let Some(factor) = made.factor {
+                    item.factor = Some(factor.into_vec());
+                }
+                item.weight.get_or_insert(made.weight);
+                Some(made.posterior)
+            });
+            posterior.collect::<Vec<_>>()
+        }),
         (Some(_), None) if items.iter().any(incomplete) => {
             let what = "missing; what a model draws for an item depends on the entity's name";
             Err(RecordError::shape(Place::field("entity"), what))

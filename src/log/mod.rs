@@ -21,6 +21,6 @@ pub use lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
 #[cfg(feature = "parquet")]
 pub use parquet::{MAX_FOOTER_BYTES, MAX_HELD_BYTES, TableBatch, TableError, TableReader};
 pub use record::{
-    ClassNames, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label, LoggedUncertainty,
-    Place, Prediction, Record, RecordError, check_names,
+    ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label,
+    LoggedUncertainty, Place, Prediction, Record, RecordError, check_names,
 };

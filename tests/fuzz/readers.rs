@@ -14,10 +14,7 @@ use lpf::report::{audit_html, audit_junit, audit_markdown, audit_sarif, audit_te
 use lpf::simplex::Distribution;
 
 target!(record, |bytes: &[u8], _: bool| {
-    let expect = Expectations {
-        classes: None,
-        tolerance: DEFAULT_TOLERANCE,
-    };
+    let expect = Expectations::default();
     match Record::parse(bytes).and_then(|record| Entity::new(record, &expect)) {
         Ok(entity) => {
             assert!(

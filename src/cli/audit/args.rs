@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::super::infer;
 use super::super::input::InputOptions;
+use crate::answer::DEFAULT_SAMPLES;
 use crate::audit::Undecided;
 use crate::latent::Confidence;
 use crate::log::DEFAULT_TOLERANCE;
@@ -87,7 +87,7 @@ pub struct Args {
     pub(super) model: Option<PathBuf>,
 
     /// Samples drawn for an item without a factor, with --model
-    #[arg(long, value_name = "M", default_value_t = infer::DEFAULT_SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "M", default_value_t = DEFAULT_SAMPLES as u32, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) samples: u32,
 
     /// Prior of the classes, to tell whether it was counted too often [default: how often each

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use indicatif::ProgressBar;
 
+use super::super::Failure;
 #[cfg(feature = "parquet")]
 use super::super::input::open_parquet;
 use super::super::input::{InputFormat, is_stream, open};
-use super::super::{Failure, infer};
 use super::args::Args;
 use super::failure;
 #[cfg(feature = "parquet")]
@@ -20,8 +20,9 @@ use crate::audit::{
 };
 use crate::audit::{Gate, GateError, Undecided};
 use crate::calibration::MAX_BINS;
+use crate::error::Error;
 use crate::log::check_names;
-use crate::model::CalibrationFile;
+use crate::model::{CalibrationFile, LatentModel, Model, ModelError};
 
 /// As most reports of calibration errors have.
 const DEFAULT_BINS: usize = 15;
@@ -83,8 +84,10 @@ impl Plan {
         };
         let model = match &args.model {
             Some(path) => {
-                let read = infer::read_model(path, None, args.samples as usize, args.seed);
-                let (latent, sha256) = read?;
+                let failed = |error: ModelError| Failure::of(Error::from(error), path);
+                let (model, sha256) = Model::read_with_digest(path).map_err(failed)?;
+                let latent = LatentModel::new(model, args.samples as usize, args.seed);
+                let latent = latent.map_err(|error| Failure::of(error.into(), path))?;
                 let latent = Arc::new(latent);
                 Some(ScanModel { latent, sha256 })
             }

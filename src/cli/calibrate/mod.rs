@@ -12,9 +12,8 @@ use serde::Serialize;
 use self::reading::{Rows, read};
 use self::scores::{DELTA, Scores};
 use super::Failure;
-use super::infer;
 use super::input::InputOptions;
-use super::options::{method_parser, threads};
+use super::options::{AnswerOptions, method_parser, threads};
 use super::output::Output;
 use crate::aggregate::Method;
 use crate::bounds::binned_ranges;
@@ -75,7 +74,7 @@ pub struct Args {
     aggregation: Method,
 
     #[command(flatten)]
-    options: infer::Options,
+    options: AnswerOptions,
 
     /// Bins of equal width, for --method histogram
     #[arg(long, value_name = "B", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -153,9 +152,9 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         let what = format!("--split: {} is not between 0 and 1", args.split);
         return Err(Failure::Usage(what));
     }
-    let latent = args.options.latent()?;
-    let setup = infer::setup(args.aggregation, &args.options, latent.as_ref())?;
-    let rows = threads(args.threads)?.install(|| read(args, &setup))?;
+    let answerer = args.options.builder(args.aggregation).build();
+    let answerer = answerer.map_err(|error| Failure::of(error, &args.file))?;
+    let rows = threads(args.threads)?.install(|| read(args, &answerer))?;
     let (fit, judge) = (rows.fit.len(), rows.judge.len());
     if fit == 0 || judge == 0 {
         return Err(Failure::Usage(format!(

@@ -6,15 +6,15 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::super::Failure;
-use super::super::infer::{Answer, Setup};
 #[cfg(feature = "parquet")]
 use super::super::input::open_parquet;
 use super::super::input::{InputFormat, open};
 use super::Args;
+use crate::answer::Answerer;
 use crate::latent::random::{Stream, text_key};
 use crate::log::{
-    Batch, ClassNames, Columns, Entity, Evidence, Expectations, Fault, LineReader, Place,
-    Prediction, Record, RecordError,
+    Batch, ClassNames, Columns, Entity, Evidence, Fault, LineReader, Place, Prediction, Record,
+    RecordError,
 };
 #[cfg(feature = "parquet")]
 use crate::log::{TableBatch, TableReader};
@@ -39,10 +39,10 @@ pub struct Rows {
 }
 
 /// A row, and the classes that it shows.
-type Read<'a> = Result<(Row, ClassNames<'a>), Failure>;
+type Read = Result<(Row, ClassNames), Failure>;
 
 /// All rows of the file, each on its side.
-pub fn read(args: &Args, setup: &Setup<'_>) -> Result<Rows, Failure> {
+pub fn read(args: &Args, answerer: &Answerer) -> Result<Rows, Failure> {
     let mut sides = Sides {
         path: &args.file,
         rows: Rows::default(),
@@ -52,7 +52,7 @@ pub fn read(args: &Args, setup: &Setup<'_>) -> Result<Rows, Failure> {
         InputFormat::Jsonl => {
             each_batch(&args.file, |lines| {
                 let lines = lines.into_par_iter();
-                let rows = lines.map(|(number, line)| json(args, setup, number, line));
+                let rows = lines.map(|(number, line)| json(args, answerer, number, line));
                 sides.add(rows.collect())
             })?;
         }
@@ -71,13 +71,13 @@ pub fn read(args: &Args, setup: &Setup<'_>) -> Result<Rows, Failure> {
                     let said = columns.prediction(line);
                     let said = said.map_err(|error| failed(&args.file, number, &error))?;
                     let content = String::from_utf8_lossy(line);
-                    table(args, setup, number, (said, columns.classes()), &content)
+                    table(args, answerer, number, (said, columns.classes()), &content)
                 });
                 sides.add(rows.collect())
             })?;
         }
         #[cfg(feature = "parquet")]
-        InputFormat::Parquet => parquet(args, setup, &mut sides)?,
+        InputFormat::Parquet => parquet(args, answerer, &mut sides)?,
         #[cfg(not(feature = "parquet"))]
         InputFormat::Parquet => {
             return Err(Failure::Usage(super::super::input::NO_PARQUET.to_string()));
@@ -103,7 +103,7 @@ fn each_batch(
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(args: &Args, setup: &Setup<'_>, sides: &mut Sides<'_>) -> Result<(), Failure> {
+fn parquet(args: &Args, answerer: &Answerer, sides: &mut Sides<'_>) -> Result<(), Failure> {
     let path = &args.file;
     let unread = |error| Failure::Usage(format!("{}: {error}", path.display()));
     let reader = TableReader::new(open_parquet(path)?, &args.input.names());
@@ -116,7 +116,7 @@ fn parquet(args: &Args, setup: &Setup<'_>, sides: &mut Sides<'_>) -> Result<(), 
             let said = batch.prediction(i);
             let said = said.map_err(|error| failed(path, number, &error))?;
             let content = format!("{:?} {:?}", said.label, said.answer);
-            table(args, setup, number, (said, &classes), &content)
+            table(args, answerer, number, (said, &classes), &content)
         };
         sides.add((0..batch.len()).into_par_iter().map(row).collect())?;
     }
@@ -143,7 +143,7 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    fn add(&mut self, read: Vec<Read<'_>>) -> Result<(), Failure> {
+    fn add(&mut self, read: Vec<Read>) -> Result<(), Failure> {
         for one in read {
             let (row, classes) = one?;
             let names = match classes {
@@ -185,14 +185,15 @@ impl Sides<'_> {
 
 /// One line of JSON as a labelled prediction: the answer that was logged, or else that of its
 /// evidence.
-fn json<'a>(args: &Args, setup: &Setup<'a>, number: u64, line: &'a [u8]) -> Read<'a> {
-    let read = || -> Result<(Row, ClassNames<'a>), RecordError> {
+fn json<'a>(args: &Args, answerer: &Answerer, number: u64, line: &'a [u8]) -> Read {
+    let read = || -> Result<(Row, ClassNames), RecordError> {
         let logged = Prediction::parse(line, &args.answer)?;
         let (entity, answered) = if logged.answer.is_some() {
-            (logged_answer(logged, setup)?, None)
+            (logged_answer(logged, answerer)?, None)
         } else {
-            let answer = Answer::of(line, setup)?;
-            (answer.entity, Some(answer.distribution))
+            let entity = answerer.entity(Record::parse(line)?)?;
+            let answer = answerer.combine(&entity)?;
+            (entity, Some(answer))
         };
         row(args, number, entity, answered, || {
             String::from_utf8_lossy(line)
@@ -204,16 +205,16 @@ fn json<'a>(args: &Args, setup: &Setup<'a>, number: u64, line: &'a [u8]) -> Read
 /// One row of a table, with the classes of its columns.
 fn table<'a>(
     args: &Args,
-    setup: &Setup<'a>,
+    answerer: &Answerer,
     number: u64,
     (said, classes): (Prediction<'a>, &'a [String]),
     content: &str,
-) -> Read<'a> {
+) -> Read {
     let said = Prediction {
         classes: Some(classes.iter().map(|name| Cow::Borrowed(&**name)).collect()),
         ..said
     };
-    logged_answer(said, setup)
+    logged_answer(said, answerer)
         .and_then(|entity| row(args, number, entity, None, || Cow::Borrowed(content)))
         .map_err(|error| Failure::record(&args.file, number, &error))
 }
@@ -225,7 +226,7 @@ fn row<'a, 'c>(
     mut entity: Entity<'a>,
     answered: Option<Distribution>,
     content: impl Fn() -> Cow<'c, str>,
-) -> Result<(Row, ClassNames<'a>), RecordError> {
+) -> Result<(Row, ClassNames), RecordError> {
     let missing = |field, what: &str| RecordError {
         place: Place::field(field),
         fault: Fault::Shape(what.to_string()),
@@ -253,7 +254,10 @@ fn row<'a, 'c>(
 }
 
 /// The logged answer as the only factor of an entity, which is checked as any other.
-fn logged_answer<'a>(logged: Prediction<'a>, setup: &Setup<'a>) -> Result<Entity<'a>, RecordError> {
+fn logged_answer<'a>(
+    logged: Prediction<'a>,
+    answerer: &Answerer,
+) -> Result<Entity<'a>, RecordError> {
     let record = Record {
         entity: logged.entity.unwrap_or_default(),
         label: logged.label,
@@ -263,11 +267,7 @@ fn logged_answer<'a>(logged: Prediction<'a>, setup: &Setup<'a>) -> Result<Entity
             ..Evidence::default()
         }],
     };
-    let expect = Expectations {
-        classes: setup.classes,
-        tolerance: setup.tolerance,
-    };
-    Entity::new(record, &expect).map_err(|error| match error.place {
+    Entity::new(record, answerer.expectations()).map_err(|error| match error.place {
         Place {
             field: Some("evidence"),
             element,
