@@ -36,8 +36,8 @@ mod state;
 mod tally;
 
 pub use checks::{
-    CHECKS, CONFIDENCE, CheckSettings, Demand, Kind, ThresholdError, audit, default_thresholds,
-    set_threshold,
+    CHECKS, CONFIDENCE, CheckKind, CheckSettings, Demand, ThresholdError, audit,
+    default_thresholds, set_threshold,
 };
 pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use outcome::{

@@ -15,7 +15,7 @@ use crate::log::check_names;
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";
 /// The version of the format; any change of meaning raises it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The largest file that is read: some ten times a state with all cells of the grid, a full sample
 /// and a thousand classes.
 pub const MAX_STATE_BYTES: u64 = 512 << 20;
@@ -156,7 +156,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     let rows: u64 = tally.inputs.iter().map(|input| input.rows).sum();
     let margins = evidence.margins.count();
     let fits = [
-        (scores.grid.checked_count() == Some(n), "the grid"),
+        (tally.grid.checked_count() == Some(n), "the grid"),
         (scores.labels.iter().sum::<u64>() == n, "the labels"),
         (
             scores.predicted.iter().sum::<u64>() == n,

@@ -14,10 +14,9 @@ use super::kept::{Reason, Source, Unusable, Worst};
 use super::outcome::{Input, ModelUsed};
 use super::row::{self, Classes, Refusal, Row};
 use crate::aggregate::Method;
-use crate::calibration::{CalibrationError, Reliability};
+use crate::calibration::{CalibrationError, Evaluation};
 use crate::latent::Confidence;
 use crate::log::Prediction;
-use crate::math::{ExactSum, ln};
 use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::Distribution;
 
@@ -56,131 +55,6 @@ pub struct Reading<'a> {
     pub latent: Option<&'a LatentModel>,
 }
 
-/// Counts and exact sums over the predictions that could be scored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Scores {
-    /// Confidence and correctness of the predicted class.
-    pub top: Reliability,
-    /// Probability and truth of each class.
-    pub classwise: Vec<Reliability>,
-    /// Confidence and correctness on a fine grid.
-    pub grid: Grid,
-    /// Sum of `Σ_j (p_j − [j = y])²`, and of its square.
-    pub brier: [ExactSum; 2],
-    /// Sum of `−ln p_y`, and of its square, where `p_y > 0`.
-    pub log_loss: [ExactSum; 2],
-    /// Predictions with `p_y = 0`.
-    pub impossible: u64,
-    /// Sum of `−ln p_y − H(p)`, and of its square, where `p_y > 0`.
-    pub excess: [ExactSum; 2],
-    /// How often each class was true.
-    pub labels: Vec<u64>,
-    /// How often each class was predicted.
-    pub predicted: Vec<u64>,
-}
-
-impl Scores {
-    fn new(classes: usize, bins: usize) -> Result<Self, CalibrationError> {
-        let empty = Reliability::new(bins)?;
-        Ok(Scores {
-            classwise: vec![empty.clone(); classes],
-            top: empty,
-            grid: Grid::default(),
-            brier: Default::default(),
-            log_loss: Default::default(),
-            impossible: 0,
-            excess: Default::default(),
-            labels: vec![0; classes],
-            predicted: vec![0; classes],
-        })
-    }
-
-    /// Adds a prediction of class `first`, with entries in `[0, 1]`, to all but the grid, for which
-    /// it waits.
-    pub(super) fn add(
-        &mut self,
-        p: &[f64],
-        first: usize,
-        label: usize,
-        waiting: &mut Waiting,
-    ) -> Result<(), CalibrationError> {
-        let classes = p.len();
-        let outside = |label: usize| CalibrationError::Label {
-            index: 0,
-            label,
-            classes,
-        };
-        let &confidence = p.get(first).ok_or_else(|| outside(first))?;
-        if label >= classes {
-            return Err(outside(label));
-        }
-        let correct = first == label;
-        self.top.add(confidence, correct)?;
-        waiting.push((confidence, correct));
-        let (mut brier, mut entropy) = (0.0, 0.0);
-        let mut loss = None;
-        for (class, (&x, reliability)) in p.iter().zip(&mut self.classwise).enumerate() {
-            let truth = class == label;
-            reliability.add(x, truth)?;
-            let off = x - f64::from(u8::from(truth));
-            brier += off * off;
-            if x > 0.0 {
-                let log = ln(x);
-                entropy -= x * log;
-                if truth {
-                    loss = Some(-log);
-                }
-            }
-        }
-        both(&mut self.brier, brier);
-        match loss {
-            Some(loss) => {
-                both(&mut self.log_loss, loss);
-                both(&mut self.excess, loss - entropy);
-            }
-            None => self.impossible += 1,
-        }
-        if let Some(count) = self.labels.get_mut(label) {
-            *count += 1;
-        }
-        if let Some(count) = self.predicted.get_mut(first) {
-            *count += 1;
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, other: &Scores) -> Result<(), CalibrationError> {
-        // Every part counts the same predictions, so if this fits, all of it does.
-        self.top.merge(&other.top)?;
-        for (a, b) in self.classwise.iter_mut().zip(&other.classwise) {
-            a.merge(b)?;
-        }
-        self.grid
-            .merge(&other.grid)
-            .ok_or(CalibrationError::TooMany)?;
-        for (mine, theirs) in [
-            (&mut self.brier, &other.brier),
-            (&mut self.log_loss, &other.log_loss),
-            (&mut self.excess, &other.excess),
-        ] {
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                a.merge(b);
-            }
-        }
-        self.impossible += other.impossible;
-        for (mine, theirs) in [
-            (&mut self.labels, &other.labels),
-            (&mut self.predicted, &other.predicted),
-        ] {
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                *a += b;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// A part of what the model is known by.
 fn used<T>(shape: &Shape, part: impl Fn(&ModelUsed) -> &T) -> Option<&T> {
     shape.model.as_ref().map(part)
@@ -189,12 +63,6 @@ fn used<T>(shape: &Shape, part: impl Fn(&ModelUsed) -> &T) -> Option<&T> {
 /// The most probable class; the first of them on a tie.
 pub(super) fn argmax(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |best, i| if p[i] > p[best] { i } else { best })
-}
-
-fn both(sums: &mut [ExactSum; 2], x: f64) {
-    let [sum, squares] = sums;
-    sum.add(x);
-    squares.add(x * x);
 }
 
 /// Confidences, and whether they were right, on their way into the grid. It is larger than the
@@ -219,7 +87,9 @@ pub struct Tally {
     /// Those among them that are furthest from a sum of one.
     pub worst_sums: Worst,
     /// Predictions that could be scored.
-    pub scores: Scores,
+    pub scores: Evaluation,
+    /// Their confidence and correctness on a fine grid.
+    pub grid: Grid,
     /// Rows with logged evidence.
     pub evidence: EvidenceTally,
     /// The single items of evidence.
@@ -280,10 +150,11 @@ impl Tally {
     /// Nothing yet.
     ///
     /// # Errors
-    /// Those of [`Reliability::new`].
+    /// Those of [`Evaluation::new`].
     pub fn new(shape: Shape) -> Result<Self, CalibrationError> {
         Ok(Tally {
-            scores: Scores::new(shape.classes.len(), shape.bins)?,
+            scores: Evaluation::new(shape.classes.len(), shape.bins)?,
+            grid: Grid::default(),
             shape,
             inputs: Vec::new(),
             unusable: Unusable::default(),
@@ -340,10 +211,29 @@ impl Tally {
         }
     }
 
+    /// Adds a prediction that names class `named`, with entries in `[0, 1]`, to all but the grid, for
+    /// which it waits.
+    ///
+    /// # Errors
+    /// Where there is no class `named` or `label`.
+    pub(super) fn score(
+        &mut self,
+        p: &[f64],
+        named: usize,
+        label: usize,
+        waiting: &mut Waiting,
+    ) -> Result<(), CalibrationError> {
+        self.scores.add_named(p, named, label)?;
+        if let Some(&confidence) = p.get(named) {
+            waiting.push((confidence, named == label));
+        }
+        Ok(())
+    }
+
     /// Adds to the grid what waits for it.
     pub(super) fn settle(&mut self, waiting: &mut Waiting) {
         for (confidence, correct) in waiting.drain(..) {
-            self.scores.grid.add(confidence, correct);
+            self.grid.add(confidence, correct);
         }
     }
 
@@ -426,7 +316,7 @@ impl Tally {
         };
         // The entries were checked to lie in [0, 1].
         let added = scored.and_then(|(class, p)| {
-            let added = self.scores.add(&p, class, label, waiting);
+            let added = self.score(&p, class, label, waiting);
             added.map_err(|error| error.to_string())
         });
         if let Err(message) = added {
@@ -488,8 +378,9 @@ impl Tally {
         self.scores
             .merge(&other.scores)
             .map_err(|_| MergeError::TooMany)?;
-        self.evidence
-            .merge(&other.evidence)
+        self.grid
+            .merge(&other.grid)
+            .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))
             .ok_or(MergeError::TooMany)
     }

@@ -74,7 +74,7 @@ fn dependence(gate: &Gate<'_>, sampled: &Sampled) -> Check {
     };
     match sampled.ask(|items| independence(items, &sampled.labels, &test)) {
         Ok(found) => match found.smallest_p() {
-            Some(p) => gate.probability(id, p, sampled.entities(), found.sentence()),
+            Some(p) => gate.p_value(id, p, sampled.entities(), found.sentence()),
             None => gate.not_run(id, found.sentence().trim_end_matches('.')),
         },
         Err(reason) => gate.not_run(id, reason),

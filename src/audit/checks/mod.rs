@@ -23,7 +23,7 @@ use super::outcome::{
 };
 use super::tally::Tally;
 
-pub use registry::{CHECKS, Kind, ThresholdError, default_thresholds, set_threshold};
+pub use registry::{CHECKS, CheckKind, ThresholdError, default_thresholds, set_threshold};
 
 /// All intervals of the gated checks hold together with this probability.
 pub const CONFIDENCE: f64 = 0.95;
@@ -130,9 +130,8 @@ impl<'a> Gate<'a> {
         self.check(id, Some(value), interval, n, verdict, sentence)
     }
 
-    /// A check whose value is the probability of what was seen, if all were well. A limit on it is
-    /// shared out like the error of the intervals.
-    fn probability(&self, id: &'static str, p: f64, n: u64, sentence: String) -> Check {
+    /// A check whose value is a p-value. A limit on it is shared out like the error of the intervals.
+    fn p_value(&self, id: &'static str, p: f64, n: u64, sentence: String) -> Check {
         let verdict = match self.threshold(id) {
             None => Verdict::Information,
             Some(limit) if p * self.shares as f64 <= limit.value => Verdict::Fail,
