@@ -34,6 +34,7 @@ pub mod assumptions;
 pub mod audit;
 pub mod bounds;
 pub mod calibration;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod exhibit;
 pub mod experiments;

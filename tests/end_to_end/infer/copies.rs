@@ -1,6 +1,6 @@
 //! K copies of one factor: the case where a product in the probability domain comes to nothing.
 
-use crate::{answers, numbers};
+use super::{answers, numbers};
 use lpf::math::rational;
 use lpf::simplex::{Distribution, LogPool, SimplexError, validate};
 use num_bigint::BigInt;

@@ -22,7 +22,7 @@ struct Peer {
 
 impl Peer {
     fn read() -> Self {
-        let text = include_str!("../fixtures/peers/metrics.json");
+        let text = include_str!("../../fixtures/peers/metrics.json");
         let recorded: Value = serde_json::from_str(text).unwrap();
         let rows = recorded["probs"].as_array().unwrap();
         let predictions = rows
@@ -180,7 +180,7 @@ fn audited(peer: &Peer, rows: std::ops::Range<usize>, more: &[&str]) -> Value {
     write("old.jsonl", 0..400);
     write("log.jsonl", rows);
     let args = [&["audit", "log.jsonl", "--format", "json"], more].concat();
-    let out = crate::lpf(&args, folder.path()).stdout;
+    let out = super::lpf(&args, folder.path()).stdout;
     serde_json::from_slice(&out).unwrap()
 }
 

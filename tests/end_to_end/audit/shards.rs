@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Place, REFERENCE, check};
+use super::{Place, REFERENCE, check};
 
 /// Predictions with and without evidence, and rows that cannot be used.
 fn log(seed: u32, rows: u32) -> String {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::hostile::STRINGS;
-use crate::markup::elements;
-use crate::schema::violations;
-use crate::{log, lpf};
+use super::hostile::STRINGS;
+use super::markup::elements;
+use super::schema::violations;
+use super::{log, lpf};
 
 /// Logs that lead to reports of every kind, with the arguments to audit them.
 fn audits(folder: &Path) -> Vec<Vec<String>> {
@@ -80,7 +80,7 @@ fn reports(format: &str) -> Vec<(String, String)> {
 
 #[test]
 fn sarif_fits_the_schema_of_the_standard() {
-    let schema = include_str!("../fixtures/sarif/sarif-schema-2.1.0.json");
+    let schema = include_str!("../../fixtures/sarif/sarif-schema-2.1.0.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     let reports = reports("sarif");
     let mut kinds: Vec<String> = Vec::new();

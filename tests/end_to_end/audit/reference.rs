@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{Place, REFERENCE, check, lines, rows, verdict};
+use super::{Place, REFERENCE, check, lines, rows, verdict};
 
 const CLASSES: [&str; 4] = ["--answer", "spn", "--classes", "low,medium,high"];
 

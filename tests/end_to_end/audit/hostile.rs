@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::{Place, check, verdict};
+use super::{Place, check, verdict};
 
 const GOOD: &str = "{\"probs\":[0.75,0.25],\"label\":0}\n";
 /// An answer whose outcome is none of the classes.

@@ -1,6 +1,6 @@
 //! Every way to be refused: exit code 2, a message with its place, nothing written.
 
-use crate::{infer, lpf, one};
+use super::{infer, lpf, one};
 
 #[test]
 fn every_wrong_line_is_refused_with_its_place() {

@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// The predictions of the reference implementation.
-const REFERENCE: &str = include_str!("../fixtures/reference/predictions.jsonl");
+const REFERENCE: &str = include_str!("../../fixtures/reference/predictions.jsonl");
 
 /// The rows of the reference.
 fn rows() -> Vec<Value> {

@@ -7,10 +7,10 @@ use lpf::model::Model;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
 
-use crate::posteriors::{ITEMS, TENSORS, doubles, with_posteriors};
-use crate::{Place, check, lines, verdict};
+use super::posteriors::{ITEMS, TENSORS, doubles, with_posteriors};
+use super::{Place, check, lines, verdict};
 
-const MODEL: &[u8] = include_bytes!("../fixtures/reference/model.safetensors");
+const MODEL: &[u8] = include_bytes!("../../fixtures/reference/model.safetensors");
 const CLASSES: [&str; 2] = ["--classes", "low,medium,high"];
 /// As many entities as are audited: some of them suffice.
 const ROWS: usize = 24;

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::schema::violations;
-use crate::{log, lpf};
+use super::schema::violations;
+use super::{log, lpf};
 
 fn json(args: &[&str], folder: &std::path::Path) -> Value {
     let run = lpf(&[&["audit"], args, &["--format", "json"]].concat(), folder);
@@ -15,7 +15,7 @@ fn json(args: &[&str], folder: &std::path::Path) -> Value {
 
 #[test]
 fn real_reports_fit_the_schema_and_broken_ones_do_not() {
-    let schema = include_str!("../../docs/audit.schema.json");
+    let schema = include_str!("../../../docs/audit.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

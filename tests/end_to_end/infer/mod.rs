@@ -61,7 +61,7 @@ fn numbers(value: &serde_json::Value) -> Vec<f64> {
     list.iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
-const REFERENCE: &str = include_str!("../fixtures/reference/predictions.jsonl");
+const REFERENCE: &str = include_str!("../../fixtures/reference/predictions.jsonl");
 
 fn reference() -> Vec<serde_json::Value> {
     let parse = |line| serde_json::from_str(line).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{line, lpf, ok, refused, value};
+use super::{line, lpf, ok, refused, value};
 
 const METHODS: [&str; 3] = ["temperature", "histogram", "isotonic"];
 /// Rows of three classes with confidences spread over (0.6, 0.98), right less often than said, but

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
 
-use crate::{Place, check, lines, rows, verdict};
+use super::{Place, check, lines, rows, verdict};
 
 const CLASSES: [&str; 4] = ["--answer", "spn", "--classes", "low,medium,high"];
-pub const TENSORS: &[u8] = include_bytes!("../fixtures/reference/tensors.safetensors");
+pub const TENSORS: &[u8] = include_bytes!("../../fixtures/reference/tensors.safetensors");
 /// Items of an entity, and dimensions of the latent space.
 pub const ITEMS: usize = 5;
 const LATENT: usize = 64;

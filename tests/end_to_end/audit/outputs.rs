@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::Place;
+use super::Place;
 
 const FORMATS: [&str; 6] = ["text", "json", "markdown", "junit", "sarif", "html"];
 

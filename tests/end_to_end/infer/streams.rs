@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
-use crate::{infer, lpf};
+use super::{infer, lpf};
 
 const LINE: &str = "{\"entity\":\"a\",\"evidence\":[{\"factor\":[0.5,0.25,0.25],\"weight\":0.5},{\"factor\":[0.1,0.2,0.7]}]}\n";
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::process::Stdio;
 
-use crate::{infer, lpf, one};
+use super::{infer, lpf, one};
 
 #[test]
 fn files_that_cannot_be_read_are_named() {

@@ -1,6 +1,6 @@
 //! The same bytes for every order of the evidence and every number of threads.
 
-use crate::{infer, reference};
+use super::{infer, reference};
 use serde_json::{Value, json};
 
 const METHODS: [&[&str]; 5] = [

@@ -7,8 +7,8 @@ use std::path::Path;
 use lpf::latent::random::Stream;
 use rayon::prelude::*;
 
-use crate::markup::elements;
-use crate::{Run, lpf};
+use super::markup::elements;
+use super::{Run, lpf};
 
 /// How many inputs there are; the generators below make exactly as many.
 const INPUTS: usize = 500;

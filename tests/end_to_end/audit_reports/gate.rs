@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{Run, log, lpf};
+use super::{Run, log, lpf};
 
 fn audit(folder: &Path, gate: &str, more: &[&str]) -> Run {
     fs::write(folder.join("gate.toml"), gate).unwrap();

@@ -1,6 +1,6 @@
 //! The answers of the reference implementation, 60 of 60.
 
-use crate::{REFERENCE, answers, numbers, reference};
+use super::{REFERENCE, answers, numbers, reference};
 use serde_json::Value;
 
 /// Half a unit in the last place of one, single precision.

@@ -164,7 +164,7 @@ fn the_readme_shows_the_verdicts_of_this_version() {
     );
     let table = lpf::report::table_markdown(&lpf::report::counts_table(&judged));
     let (_, rows) = table.split_once("\n\n").unwrap();
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     assert!(readme.contains(rows), "README.md should show:\n{rows}");
     for n in 1..=7 {
         let id = format!("T{n}");
