@@ -30,8 +30,8 @@ impl Accumulator {
     /// Nothing yet, over `classes` classes. Only [`Method::PriorCorrected`] looks at the prior.
     ///
     /// # Errors
-    /// [`AggregateError::PriorMissing`]; [`PoolError::ClassCount`] where the prior has another
-    /// number of classes.
+    /// [`AggregateError::PriorMissing`]; [`AggregateError::ModelMissing`] for [`Method::Learned`];
+    /// [`PoolError::ClassCount`] where the prior has another number of classes.
     pub fn new(
         method: Method,
         classes: usize,
@@ -41,6 +41,7 @@ impl Accumulator {
             Method::Spn => State::Product(LogPool::new(classes)),
             Method::Uniform | Method::Vote => State::Sums(vec![BandedSum::new(); classes]),
             Method::Max => State::TopTwo(vec![[0.0; 2]; classes]),
+            Method::Learned => return Err(AggregateError::ModelMissing),
             Method::PriorCorrected => {
                 let prior = prior.ok_or(AggregateError::PriorMissing)?;
                 if prior.classes() != classes {
@@ -325,6 +326,10 @@ mod tests {
         assert!(matches!(
             Accumulator::new(Method::PriorCorrected, 2, None),
             Err(AggregateError::PriorMissing)
+        ));
+        assert!(matches!(
+            Accumulator::new(Method::Learned, 2, None),
+            Err(AggregateError::ModelMissing)
         ));
     }
 }

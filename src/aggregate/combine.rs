@@ -20,6 +20,8 @@ pub enum AggregateError {
     Pool(PoolError),
     /// The prior-corrected product needs a prior.
     PriorMissing,
+    /// The learned aggregation works on posteriors, not on factors.
+    ModelMissing,
     /// Accumulators of two different methods were to be merged.
     Unlike(Method, Method),
     /// A method that is not a product has no such network.
@@ -42,6 +44,9 @@ impl fmt::Display for AggregateError {
             AggregateError::Pool(error) => error.fmt(f),
             AggregateError::PriorMissing => {
                 write!(f, "the prior-corrected product needs a prior")
+            }
+            AggregateError::ModelMissing => {
+                write!(f, "the learned aggregation needs a model and posteriors")
             }
             AggregateError::Unlike(a, b) => {
                 write!(f, "an aggregate of method {a} and one of {b} do not merge")
@@ -84,7 +89,8 @@ pub struct LeaveOneOut {
 ///
 /// # Errors
 /// Shapes and weights outside the domain (the first in order), a missing prior, no factors (except
-/// with a prior), and [`PoolError::Contradiction`] naming the factors.
+/// with a prior), [`PoolError::Contradiction`] naming the factors, and
+/// [`AggregateError::ModelMissing`] for [`Method::Learned`].
 pub fn aggregate(
     method: Method,
     factors: &[Distribution],
@@ -240,7 +246,7 @@ mod tests {
 
         #[test]
         fn order_changes_no_bit((factors, weights, prior) in evidence(1..9), turn in 0usize..9) {
-            for method in Method::ALL {
+            for method in Method::OF_FACTORS {
                 let flat = aggregate(method, &factors, &weights, Some(&prior)).unwrap();
                 let (mut f, mut w) = (factors.clone(), weights.clone());
                 let turn = turn % f.len();
@@ -258,7 +264,7 @@ mod tests {
         fn groups_of_groups_change_no_bit(
             (factors, weights, prior) in evidence(2..24), group in 1usize..6, groups in 1usize..4
         ) {
-            for method in Method::ALL {
+            for method in Method::OF_FACTORS {
                 let n = factors[0].classes();
                 let empty = Accumulator::new(method, n, Some(&prior)).unwrap();
                 let flat = sequential(empty.clone(), &factors, &weights).unwrap();
@@ -287,7 +293,7 @@ mod tests {
         /// The oracle is the quadratic one: aggregate the others from nothing.
         #[test]
         fn influence_is_that_of_aggregating_the_others((factors, weights, prior) in evidence(1..9)) {
-            for method in Method::ALL {
+            for method in Method::OF_FACTORS {
                 let got = leave_one_out(method, &factors, &weights, Some(&prior)).unwrap();
                 for i in 0..factors.len() {
                     let (mut f, mut w) = (factors.clone(), weights.clone());
@@ -314,7 +320,7 @@ mod tests {
             .collect();
         let weights: Vec<f64> = (0..factors.len()).map(|i| 0.1 + (i % 7) as f64).collect();
         let prior = d(&[0.2, 0.5, 0.3]);
-        for method in Method::ALL {
+        for method in Method::OF_FACTORS {
             let empty = Accumulator::new(method, 3, Some(&prior)).unwrap();
             let flat = sequential(empty, &factors, &weights).unwrap();
             let want = flat.distribution().unwrap().unwrap();
@@ -368,7 +374,7 @@ mod tests {
             with_prior: false,
         };
         let prior = d(&[0.3, 0.7]);
-        for method in Method::ALL {
+        for method in Method::OF_FACTORS {
             let got = leave_one_out(method, &factors, &weights, Some(&prior));
             if matches!(method, Method::Spn | Method::PriorCorrected) {
                 let pool = PoolError::Contradiction(expected.clone());
@@ -383,7 +389,7 @@ mod tests {
     fn one_item_has_no_influence_to_speak_of_unless_there_is_a_prior() {
         let factors = [d(&[0.25, 0.75])];
         let prior = d(&[0.5, 0.5]);
-        for method in Method::ALL {
+        for method in Method::OF_FACTORS {
             let got = leave_one_out(method, &factors, &[1.0], Some(&prior)).unwrap();
             assert_eq!(got.influence[0].is_some(), method == Method::PriorCorrected);
             if let Some(influence) = got.influence[0] {
@@ -400,7 +406,7 @@ mod tests {
     #[test]
     fn nothing_to_aggregate_is_an_error_except_with_a_prior() {
         let prior = d(&[0.25, 0.75]);
-        for method in Method::ALL {
+        for method in Method::OF_FACTORS {
             let got = aggregate(method, &[], &[], Some(&prior));
             if method == Method::PriorCorrected {
                 // Log-scores ln 1/4, ln 3/4 and back: exact up to the rounding of ln and exp.

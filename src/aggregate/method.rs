@@ -1,53 +1,79 @@
-//! The ways of stage 4.
+//! The methods of stage 4.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How the factors `Φᵢ` with weights `wᵢ` become one distribution.
+/// How the items of an entity become one distribution.
 ///
-/// | method | `P(y) ∝` | weights |
-/// |---|---|---|
-/// | `spn` | `Π Φᵢ(y)^{wᵢ}` | exponents |
-/// | `uniform` | `Σ Φᵢ(y)` | not used |
-/// | `vote` | number of items whose largest entry is `y` | not used |
-/// | `max` | `max Φᵢ(y)` | not used |
-/// | `prior-corrected` | `π(y) · Π (Φᵢ(y)/π(y))^{wᵢ}` | exponents |
+/// Every method but `learned` combines the factors `Φᵢ` with weights `wᵢ`:
 ///
-/// The three in the middle are baselines without weights: an item of weight zero counts as any
-/// other. In a vote, an item whose largest entry is shared by `t` classes gives each of them `1/t`
-/// of its vote, so that no class is preferred for its position.
+/// | method | `P(y) ∝` | weights | needs |
+/// |---|---|---|---|
+/// | `spn` | `Π Φᵢ(y)^{wᵢ}` | exponents | |
+/// | `learned` | the decoder's answer at an attention-weighted mean of the posteriors | learned | a model with an aggregator |
+/// | `prior-corrected` | `π(y) · Π (Φᵢ(y)/π(y))^{wᵢ}` | exponents | a prior `π` |
+/// | `uniform` | `Σ Φᵢ(y)` | not used | |
+/// | `vote` | number of items whose largest entry is `y` | not used | |
+/// | `max` | `max Φᵢ(y)` | not used | |
+///
+/// The last three are baselines without weights: an item of weight zero counts as any other. In a
+/// vote, an item whose largest entry is shared by `t` classes gives each of them `1/t` of its
+/// vote, so that no class is preferred for its position.
+///
+/// ```
+/// use lpf::aggregate::Method;
+/// let method: Method = "prior-corrected".parse()?;
+/// assert_eq!(method, Method::PriorCorrected);
+/// assert_eq!(method.to_string(), "prior-corrected");
+/// # Ok::<(), lpf::aggregate::UnknownMethod>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// LPF-SPN: the normalized weighted product, exact inference in a sum-product network.
     Spn,
+    /// LPF-Learned: attention over the posteriors of the items.
+    Learned,
+    /// The product corrected for the prior that each factor already contains.
+    PriorCorrected,
     /// The plain mean of the factors.
     Uniform,
     /// Shares of a majority vote.
     Vote,
     /// The largest entry for each class, normalized.
     Max,
-    /// The product corrected for the prior that each factor already contains.
-    PriorCorrected,
 }
 
 impl Method {
     /// All methods, in the order of the table above.
-    pub const ALL: [Method; 5] = [
+    pub const ALL: [Method; 6] = [
         Method::Spn,
+        Method::Learned,
+        Method::PriorCorrected,
         Method::Uniform,
         Method::Vote,
         Method::Max,
+    ];
+
+    /// The methods that combine factors, for which [`aggregate`](super::aggregate()) suffices: all
+    /// but [`Method::Learned`].
+    pub const OF_FACTORS: [Method; 5] = [
+        Method::Spn,
         Method::PriorCorrected,
+        Method::Uniform,
+        Method::Vote,
+        Method::Max,
     ];
 
     /// The name on the command line and in records.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Method::Spn => "spn",
+            Method::Learned => "learned",
+            Method::PriorCorrected => "prior-corrected",
             Method::Uniform => "uniform",
             Method::Vote => "vote",
             Method::Max => "max",
-            Method::PriorCorrected => "prior-corrected",
         }
     }
 }
@@ -64,8 +90,8 @@ pub struct UnknownMethod;
 
 impl fmt::Display for UnknownMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Method::ALL.iter().map(|m| m.name()).collect();
-        write!(f, "no such method; there are {}", names.join(", "))
+        let names = Method::ALL.map(Method::name).join(", ");
+        write!(f, "unknown method; choose one of {names}")
     }
 }
 

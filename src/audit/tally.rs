@@ -264,7 +264,7 @@ impl Tally {
             Ok(label) => label,
             Err(refusal) => return self.refuse(at, refusal),
         };
-        let method = Method::ALL
+        let method = Method::OF_FACTORS
             .into_iter()
             .find(|method| method.name() == self.shape.method);
         let logged_answer = row.answer.is_some();

@@ -1,5 +1,7 @@
 //! Text for a person's terminal.
 
+use indicatif::ProgressStyle;
+
 pub use crate::report::escape_terminal as escaped;
 
 /// The text, escaped, in exactly `width` characters: padded with spaces, or cut with `…` (or `~`).
@@ -31,6 +33,11 @@ pub fn bar(share: f64, width: usize, unicode: bool) -> String {
         out.push_str(&".".repeat(width.saturating_sub(full)));
     }
     out
+}
+
+/// A style of progress bars; the templates are constants, and a wrong one shows as the default style.
+pub fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Which shape a log has, and which columns hold what.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use clap::ValueEnum;
 
-#[cfg(feature = "parquet")]
 use super::Failure;
 use crate::log::ColumnNames;
 
@@ -72,18 +73,33 @@ pub fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// The file, or standard input for `-`.
+///
+/// # Errors
+/// [`Failure::Read`] where the file cannot be opened.
+pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+    if is_stream(path) {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    Ok(Box::new(open_file(path)?))
+}
+
+fn open_file(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|error| Failure::Read {
+        path: path.to_path_buf(),
+        error,
+    })
+}
+
 /// A Parquet file, which is read from its end.
 #[cfg(feature = "parquet")]
-pub fn open_parquet(path: &Path) -> Result<std::fs::File, Failure> {
+pub fn open_parquet(path: &Path) -> Result<File, Failure> {
     if is_stream(path) {
         let what =
             "Parquet cannot be read from a stream, as it is described at its end; name a file";
         return Err(Failure::Usage(what.to_string()));
     }
-    std::fs::File::open(path).map_err(|error| Failure::Read {
-        path: path.to_path_buf(),
-        error,
-    })
+    open_file(path)
 }
 
 /// What is said where Parquet cannot be read.

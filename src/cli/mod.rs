@@ -11,6 +11,7 @@ mod failure;
 mod generate;
 mod infer;
 mod input;
+mod options;
 mod output;
 mod train;
 mod verify;

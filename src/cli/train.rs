@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::Failure;
+use super::display::style;
 use crate::calibration::Evaluation;
 use crate::learn::{AdamSettings, Epoch, TrainSettings};
 use crate::log::{Batch, Fault, Label, LineReader, Place, Record, RecordError, check_names};
@@ -207,11 +208,6 @@ struct Progress {
     bar: Option<(&'static str, ProgressBar)>,
     /// For each part, its best epoch in words.
     best: Vec<(&'static str, String)>,
-}
-
-/// A style; the templates are constants, and one that is wrong shows as the default style.
-pub fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Progress {

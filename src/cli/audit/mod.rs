@@ -11,9 +11,11 @@ use indicatif::ProgressBar;
 pub use self::args::Args;
 use self::args::Format;
 use self::plan::Plan;
-use super::input::is_stream;
+use super::Failure;
+use super::display::style;
+use super::input::{is_stream, open};
+use super::options::threads;
 use super::output::Output;
-use super::{Failure, infer};
 use crate::audit::{Audit, ScanError, ScanSettings, Tally, audit, read_state, scan, write_state};
 use crate::report::{
     audit_html, audit_junit, audit_markdown, audit_sarif, audit_text, harmless_json,
@@ -41,7 +43,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn run_in_threads(args: &Args) -> Result<ExitCode, Failure> {
     let plan = Plan::new(args)?;
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
-    let threads = infer::threads(args.threads)?;
+    let threads = threads(args.threads)?;
     let (bytes, code) = threads.install(|| work(args, &plan))?;
     output.write(&bytes)?;
     output.finish()?;
@@ -139,7 +141,7 @@ fn read_all(args: &Args, plan: &Plan, files: &[PathBuf]) -> Result<Tally, Failur
             _ => path.to_string_lossy().into_owned(),
         };
         let tally = if args.merge {
-            let reader = infer::open(path)?;
+            let reader = open(path)?;
             read_state(reader).map_err(|error| Failure::Usage(format!("{name}: {error}")))?
         } else {
             plan.scan(args, path, &name, &bar)?
@@ -171,14 +173,14 @@ fn progress(files: &[PathBuf]) -> ProgressBar {
     match sizes {
         Some(bytes) => {
             let bar = ProgressBar::new(bytes);
-            bar.set_style(super::train::style(
+            bar.set_style(style(
                 "{bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
             ));
             bar
         }
         None => {
             let bar = ProgressBar::new_spinner();
-            bar.set_style(super::train::style("{spinner} {bytes} {bytes_per_sec}"));
+            bar.set_style(style("{spinner} {bytes} {bytes_per_sec}"));
             bar
         }
     }

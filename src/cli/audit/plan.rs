@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 
 #[cfg(feature = "parquet")]
 use super::super::input::open_parquet;
-use super::super::input::{InputFormat, is_stream};
+use super::super::input::{InputFormat, is_stream, open};
 use super::super::{Failure, infer};
 use super::args::Args;
 use super::failure;
@@ -166,9 +166,7 @@ impl Plan {
         };
         let progress = |bytes| bar.inc(bytes);
         let tally = match format {
-            InputFormat::Jsonl | InputFormat::Csv => {
-                scan(name, infer::open(path)?, &settings, &progress)
-            }
+            InputFormat::Jsonl | InputFormat::Csv => scan(name, open(path)?, &settings, &progress),
             #[cfg(feature = "parquet")]
             InputFormat::Parquet => scan_parquet(name, open_parquet(path)?, &settings, &progress),
             #[cfg(not(feature = "parquet"))]

@@ -14,7 +14,9 @@ use self::scores::{DELTA, Scores};
 use super::Failure;
 use super::infer;
 use super::input::InputOptions;
+use super::options::{method_parser, threads};
 use super::output::Output;
+use crate::aggregate::Method;
 use crate::bounds::binned_ranges;
 use crate::calibration::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, bin_edge};
 use crate::exhibit::{Cell, Table};
@@ -69,8 +71,8 @@ pub struct Args {
     answer: String,
 
     /// How factors are combined, as --method of `lpf infer`
-    #[arg(long, value_enum, default_value = "spn")]
-    aggregation: infer::MethodName,
+    #[arg(long, value_parser = method_parser(), default_value = "spn")]
+    aggregation: Method,
 
     #[command(flatten)]
     options: infer::Options,
@@ -153,7 +155,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let latent = args.options.latent()?;
     let setup = infer::setup(args.aggregation, &args.options, latent.as_ref())?;
-    let rows = infer::threads(args.threads)?.install(|| read(args, &setup))?;
+    let rows = threads(args.threads)?.install(|| read(args, &setup))?;
     let (fit, judge) = (rows.fit.len(), rows.judge.len());
     if fit == 0 || judge == 0 {
         return Err(Failure::Usage(format!(

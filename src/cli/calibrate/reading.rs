@@ -6,10 +6,10 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::super::Failure;
-use super::super::infer::{self, Answer, Setup};
-use super::super::input::InputFormat;
+use super::super::infer::{Answer, Setup};
 #[cfg(feature = "parquet")]
 use super::super::input::open_parquet;
+use super::super::input::{InputFormat, open};
 use super::Args;
 use crate::latent::random::{Stream, text_key};
 use crate::log::{
@@ -91,7 +91,7 @@ fn each_batch(
     path: &Path,
     mut work: impl FnMut(Vec<(u64, &[u8])>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut reader = LineReader::new(infer::open(path)?);
+    let mut reader = LineReader::new(open(path)?);
     let mut batch = Batch::default();
     while reader
         .fill(&mut batch)

@@ -9,29 +9,10 @@ use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::{Contradiction, Distribution, PoolError};
 use crate::uncertainty::Uncertainty;
 
-/// How evidence becomes an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// By combining factors.
-    Pool(Method),
-    /// By the learned aggregator of a model.
-    Learned,
-}
-
-impl Way {
-    /// The name on the command line and in answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Pool(method) => method.name(),
-            Way::Learned => "learned",
-        }
-    }
-}
-
 /// What is the same for all lines.
 #[derive(Debug)]
 pub struct Setup<'a> {
-    pub way: Way,
+    pub method: Method,
     pub latent: Option<&'a LatentModel>,
     pub prior: Option<Distribution>,
     pub classes: Option<&'a [String]>,
@@ -44,7 +25,7 @@ pub struct Setup<'a> {
 #[derive(Debug)]
 pub struct Answer<'a> {
     pub entity: Entity<'a>,
-    pub method: &'static str,
+    pub method: Method,
     pub distribution: Distribution,
     /// The class that is named, and how sure.
     pub prediction: usize,
@@ -75,15 +56,27 @@ impl<'a> Answer<'a> {
             None => Vec::new(),
         };
         let mut entity = Entity::new(record, &expect)?;
-        let Setup { way, prior, .. } = setup;
+        let Setup { method, prior, .. } = setup;
         if entity.factors.is_empty() && prior.is_none() {
             return Err(RecordError {
                 place: Place::field("evidence"),
                 fault: Fault::NoEvidence,
             });
         }
-        let (distribution, influence) = match (way, setup.latent) {
-            (Way::Pool(method), _) => {
+        let (distribution, influence) = match (method, setup.latent) {
+            (Method::Learned, Some(model)) => {
+                let (learned, influence) = latent::learned(model, &posteriors, setup.explain)?;
+                // What an item counts is what the aggregator says, not its confidence.
+                entity.weights = learned.attention;
+                (learned.distribution, influence)
+            }
+            (Method::Learned, None) => {
+                return Err(RecordError {
+                    place: Place::LINE,
+                    fault: Fault::Shape("the learned aggregation needs a model".into()),
+                });
+            }
+            (method, _) => {
                 let (factors, weights) = (&entity.factors, &entity.weights);
                 let combined = if setup.explain {
                     leave_one_out(*method, factors, weights, prior.as_ref())
@@ -92,18 +85,6 @@ impl<'a> Answer<'a> {
                     aggregate(*method, factors, weights, prior.as_ref()).map(|all| (all, None))
                 };
                 combined.map_err(|error| located(&error, &entity))?
-            }
-            (Way::Learned, Some(model)) => {
-                let (learned, influence) = latent::learned(model, &posteriors, setup.explain)?;
-                // What an item counts is what the aggregator says, not its confidence.
-                entity.weights = learned.attention;
-                (learned.distribution, influence)
-            }
-            (Way::Learned, None) => {
-                return Err(RecordError {
-                    place: Place::LINE,
-                    fault: Fault::Shape("the learned aggregation needs a model".into()),
-                });
             }
         };
         let uncertainty = match setup.latent {
@@ -120,7 +101,7 @@ impl<'a> Answer<'a> {
         };
         Ok(Answer {
             k_eff: effective_count(&entity.weights).ok(),
-            method: way.name(),
+            method: *method,
             distribution: calibrated.distribution,
             prediction: calibrated.class,
             confidence: calibrated.confidence,

@@ -15,7 +15,7 @@ pub fn write(answer: &Answer<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"entity\":");
     string(&entity.name, out);
     out.extend_from_slice(b",\"method\":");
-    string(answer.method, out);
+    string(answer.method.name(), out);
     out.extend_from_slice(b",\"distribution\":");
     numbers(answer.distribution.probabilities(), out);
     out.extend_from_slice(b",\"prediction\":");

@@ -5,18 +5,19 @@ mod json;
 mod latent;
 mod table;
 
-use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use rayon::prelude::*;
 
-pub use self::answer::{Answer, Setup, Way};
+pub use self::answer::{Answer, Setup};
 pub use self::latent::read as read_model;
 use self::table::Table;
 use super::Failure;
+use super::input::open;
+use super::options::{method_parser, threads};
 use super::output::Output;
 use crate::aggregate::Method;
 use crate::log::{Batch, DEFAULT_TOLERANCE, LineReader, MAX_LINE_BYTES, check_names};
@@ -71,8 +72,8 @@ pub struct Args {
     file: PathBuf,
 
     /// How factors are combined
-    #[arg(long, value_enum, default_value = "spn")]
-    method: MethodName,
+    #[arg(long, value_parser = method_parser(), default_value = "spn")]
+    method: Method,
 
     #[command(flatten)]
     options: Options,
@@ -151,37 +152,6 @@ impl Options {
     }
 }
 
-/// The methods as the command line names them.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum MethodName {
-    /// LPF-SPN: the normalized product of factors raised to their weights
-    Spn,
-    /// The plain mean of the factors; weights are not used
-    Uniform,
-    /// Each item votes for its most probable class, ties are shared; weights are not used
-    Vote,
-    /// The largest probability for each class, normalized; weights are not used
-    Max,
-    /// The product, corrected for the prior that every factor already contains; needs --prior or
-    /// --model
-    PriorCorrected,
-    /// Attention over the items, learned; needs --model and evidence that is not given as factors
-    Learned,
-}
-
-impl From<MethodName> for Way {
-    fn from(name: MethodName) -> Self {
-        Way::Pool(match name {
-            MethodName::Spn => Method::Spn,
-            MethodName::Uniform => Method::Uniform,
-            MethodName::Vote => Method::Vote,
-            MethodName::Max => Method::Max,
-            MethodName::PriorCorrected => Method::PriorCorrected,
-            MethodName::Learned => return Way::Learned,
-        })
-    }
-}
-
 /// Shapes of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -218,24 +188,15 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// As many threads as are asked for, or one a core.
-pub fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(count.map_or(0, usize::from))
-        .build()
-        .map_err(|error| Failure::Threads(error.to_string()))
-}
-
 /// What the arguments ask for, if it makes sense; without explanations or calibration.
 pub fn setup<'a>(
-    method: MethodName,
+    method: Method,
     args: &'a Options,
     latent: Option<&'a LatentModel>,
 ) -> Result<Setup<'a>, Failure> {
     let usage = |what: String| Err(Failure::Usage(what));
     let model = latent.map(LatentModel::model);
-    let way = Way::from(method);
-    let corrects = way == Way::Pool(Method::PriorCorrected);
+    let corrects = method == Method::PriorCorrected;
     if !(0.0..1.0).contains(&args.tolerance) {
         return usage(format!("--tolerance: {} is not in [0, 1)", args.tolerance));
     }
@@ -244,7 +205,7 @@ pub fn setup<'a>(
     {
         return usage(format!("--classes: {what}"));
     }
-    if way == Way::Learned && model.is_none_or(|model| model.aggregator.is_none()) {
+    if method == Method::Learned && model.is_none_or(|model| model.aggregator.is_none()) {
         let what = "--method learned needs --model with a learned aggregator, or --aggregator";
         return usage(what.to_string());
     }
@@ -256,10 +217,7 @@ pub fn setup<'a>(
         (None, _) => None,
         (Some(_), true) => args.prior.clone(),
         (Some(_), false) => {
-            return usage(format!(
-                "--prior has no meaning for --method {}",
-                way.name()
-            ));
+            return usage(format!("--prior has no meaning for --method {method}"));
         }
     };
     let prior = match prior.map(|values| Distribution::from_rounded(values, &args.tolerance)) {
@@ -275,7 +233,7 @@ pub fn setup<'a>(
     }
     let classes = args.classes.as_deref();
     Ok(Setup {
-        way,
+        method,
         latent,
         prior,
         classes: classes.or_else(|| model.and_then(|model| model.classes.as_deref())),
@@ -283,20 +241,6 @@ pub fn setup<'a>(
         calibration: None,
         explain: false,
     })
-}
-
-/// The file, or standard input for `-`.
-pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
-    if path == Path::new("-") {
-        return Ok(Box::new(std::io::stdin()));
-    }
-    match File::open(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(error) => Err(Failure::Read {
-            path: path.to_path_buf(),
-            error,
-        }),
-    }
 }
 
 /// Batch by batch: read, answer in parallel, write in order.
