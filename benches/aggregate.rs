@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lpf::aggregate::{Accumulator, Method, aggregate, leave_one_out};
-use lpf::log::{DEFAULT_TOLERANCE, Entity, Expectations, Record};
+use lpf::log::{Entity, Expectations, Record};
 use lpf::math::ln;
 use lpf::simplex::{Distribution, softmax};
 use rand::{Rng, SeedableRng};
@@ -88,10 +88,7 @@ fn records(c: &mut Criterion) {
         });
     });
     group.bench_function("into checked factors", |b| {
-        let expect = Expectations {
-            classes: None,
-            tolerance: DEFAULT_TOLERANCE,
-        };
+        let expect = Expectations::default();
         b.iter(|| {
             for line in black_box(&lines) {
                 let record = Record::parse(line).unwrap();

@@ -22,6 +22,8 @@
 //! | [`log`] | what is read: records, predictions, CSV, Parquet |
 //! | [`model`] | model files, calibration maps, training |
 //! | [`synthetic`] | domains whose exact posterior is known |
+//! | `error` | [`Error`] over the errors of all rooms above |
+//! | [`answer`] | [`Answerer`]: the four stages behind one object |
 //! | [`exhibit`] | tables and figures as data |
 //! | [`experiments`] | the paper's experiments |
 //! | [`ledger`] | the paper's numbers, its claims and their verdicts |
@@ -30,12 +32,14 @@
 //! | [`cli`] | the command line |
 
 pub mod aggregate;
+pub mod answer;
 pub mod assumptions;
 pub mod audit;
 pub mod bounds;
 pub mod calibration;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod error;
 pub mod exhibit;
 pub mod experiments;
 pub mod latent;
@@ -49,6 +53,11 @@ pub mod simplex;
 pub mod spn;
 pub mod synthetic;
 pub mod uncertainty;
+
+pub use aggregate::Method;
+pub use answer::{Answer, Answerer};
+pub use audit::{Audit, AuditReport};
+pub use error::{Error, ErrorKind, Result};
 
 #[cfg(any(test, kani))]
 #[path = "../proofs/mod.rs"]

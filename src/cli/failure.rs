@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::display::escaped;
+use crate::error::{Error, ErrorKind};
 use crate::log::{LinesError, RecordError};
 
 /// Why a command could not do its work: exit code 2, except for a closed pipe.
@@ -48,6 +49,34 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// An error of the library, in `path` unless it names another file. Settings are named as the
+    /// options that set them.
+    pub fn of(error: Error, path: &Path) -> Self {
+        let what = match (error.kind(), error.field()) {
+            (ErrorKind::Setting, Some(name)) => format!("--{name}: {}", error.what()),
+            (_, Some(field)) => format!("{field}: {}", error.what()),
+            (_, None) => error.what(),
+        };
+        if let Some(line) = error.line() {
+            let path = path.to_path_buf();
+            return Failure::Line { path, line, what };
+        }
+        match (error.kind(), error.file()) {
+            (ErrorKind::Setting, _) => Failure::Usage(what),
+            (ErrorKind::Io, file) => {
+                let path = file.unwrap_or(path).to_path_buf();
+                match error.into_source().downcast() {
+                    Ok(error) => Failure::Read {
+                        path,
+                        error: *error,
+                    },
+                    Err(other) => Failure::Usage(format!("{}: {other}", path.display())),
+                }
+            }
+            (_, file) => Failure::Usage(format!("{}: {what}", file.unwrap_or(path).display())),
+        }
+    }
+
     /// An error of a line of `path`.
     pub fn record(path: &Path, line: u64, error: &RecordError) -> Self {
         Failure::Line {

@@ -1,14 +1,31 @@
-//! Options that several commands share: methods and threads.
+//! Options that several commands share: how evidence becomes an answer, and threads.
+
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::Failure;
 use crate::aggregate::Method;
+use crate::answer::{Answerer, AnswererBuilder, DEFAULT_SAMPLES};
+use crate::log::DEFAULT_TOLERANCE;
 
 /// Reads the name of a [`Method`]; the help lists them all.
 pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
     PossibleValuesParser::new(named).try_map(|name| name.parse::<Method>())
+}
+
+/// A method, or none.
+pub type OptionalMethod = Option<Method>;
+
+/// Reads the name of a [`Method`], or `none`.
+pub fn optional_method_parser() -> impl TypedValueParser<Value = OptionalMethod> {
+    let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
+    let none = PossibleValue::new("none").help("Another method, which is not checked");
+    PossibleValuesParser::new(named.into_iter().chain([none])).try_map(|name| match &*name {
+        "none" => Ok(None),
+        name => name.parse::<Method>().map(Some),
+    })
 }
 
 fn help(method: Method) -> &'static str {
@@ -38,4 +55,67 @@ pub fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
         .num_threads(count.map_or(0, usize::from))
         .build()
         .map_err(|error| Failure::Threads(error.to_string()))
+}
+
+/// How evidence becomes an answer; the same for every command that answers.
+#[derive(Debug, clap::Args)]
+pub struct AnswerOptions {
+    /// Names of the classes, in the order of the factors; come before a record's own `classes`
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    classes: Option<Vec<String>>,
+
+    /// A trained model, for evidence given as embeddings or posteriors (see `lpf train`)
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+
+    /// A learned aggregator in a file of its own, for --method learned
+    #[arg(long, value_name = "FILE", requires = "model")]
+    aggregator: Option<PathBuf>,
+
+    /// Prior of the classes, for --method prior-corrected [default: the model's]
+    #[arg(
+        long,
+        value_name = "P,Q,R",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    prior: Option<Vec<f64>>,
+
+    /// Samples drawn for an item that is given as a posterior; items given as factors need none
+    #[arg(long, value_name = "M", default_value_t = DEFAULT_SAMPLES as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+
+    /// Seed of all that is drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// How far the probabilities of a factor or prior may be from adding up to 1
+    ///
+    /// The default allows for float32 rounding and for values printed with six digits. Within the
+    /// tolerance, they are divided by their sum; beyond it, the line is refused.
+    #[arg(long, value_name = "T", default_value_t = DEFAULT_TOLERANCE, allow_hyphen_values = true)]
+    tolerance: f64,
+}
+
+impl AnswerOptions {
+    /// The settings that the options ask for.
+    pub fn builder(&self, method: Method) -> AnswererBuilder {
+        let mut builder = Answerer::builder(method)
+            .samples(self.samples as usize)
+            .seed(self.seed)
+            .tolerance(self.tolerance);
+        if let Some(names) = &self.classes {
+            builder = builder.classes(names);
+        }
+        if let Some(prior) = &self.prior {
+            builder = builder.prior(prior.as_slice());
+        }
+        if let Some(path) = &self.model {
+            builder = builder.model(path.as_path());
+        }
+        if let Some(path) = &self.aggregator {
+            builder = builder.aggregator(path);
+        }
+        builder
+    }
 }

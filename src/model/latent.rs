@@ -9,7 +9,7 @@ use crate::latent::{
     monte_carlo_factor,
 };
 use crate::learn::VaeError;
-use crate::log::{Evidence, Place, RecordError};
+use crate::log::{Completed, Evidence, Place, RecordError};
 
 /// A model, the number of samples it draws for an item, and the seed of all that is drawn: what a
 /// factor depends on beside its item and the name of its entity.
@@ -20,9 +20,6 @@ pub struct LatentModel {
     samples: usize,
     seed: u64,
 }
-
-/// The posterior of each item, where it has one.
-pub type Posteriors = Vec<Option<GaussianPosterior>>;
 
 impl LatentModel {
     /// The model, ready to draw `samples` latents for an item.
@@ -64,104 +61,133 @@ impl LatentModel {
         self.seed
     }
 
-    /// Gives a factor, and a weight by confidence, to each item that has an embedding or a
-    /// posterior instead. A factor or weight that is given stays.
+    /// The posterior and the confidence of each item that has an embedding or a posterior, and the
+    /// factor that is drawn from it where none is given.
     ///
     /// # Errors
-    /// The first thing that is wrong: other classes than the model's, a posterior that is none or
-    /// lives in another space, an identifier that two items share, samples that cannot be decoded.
+    /// The first thing that is wrong: other classes than the model's, an embedding or a posterior
+    /// of another dimension, an identifier that two items share, samples that cannot be decoded.
     pub fn complete(
         &self,
         entity: &str,
         classes: Option<&[Cow<'_, str>]>,
-        evidence: &mut [Evidence<'_>],
-    ) -> Result<Posteriors, RecordError> {
+        evidence: &[Evidence<'_>],
+    ) -> Result<Vec<Option<Completed>>, RecordError> {
         if let (Some(own), Some(ours)) = (classes, &self.model.classes)
             && own.iter().ne(ours)
         {
             let what = format!("not those of the model, which are {}", ours.join(", "));
             return Err(RecordError::shape(Place::field("classes"), what));
         }
-        let mut posteriors = Vec::with_capacity(evidence.len());
-        for (index, item) in evidence.iter().enumerate() {
-            posteriors.push(self.posterior(index, item)?);
-        }
-        let named: Vec<(usize, &GaussianPosterior)> = posteriors
-            .iter()
-            .enumerate()
-            .filter_map(|(i, p)| p.as_ref().map(|p| (i, p)))
+        let posteriors = self.posteriors(evidence)?;
+        let named: Vec<usize> = (0..evidence.len())
+            .filter(|&i| posteriors[i].is_some())
             .collect();
-        let names: Vec<Item<'_>> = named
+        let names: Vec<Item<'_>> = evidence
             .iter()
-            .map(|&(i, p)| match &evidence[i].id {
-                Some(id) => Item::Id(id),
-                None => Item::Content(p.content_key()),
+            .zip(&posteriors)
+            .filter_map(|(item, posterior)| {
+                let posterior = posterior.as_ref()?;
+                Some(match &item.id {
+                    Some(id) => Item::Id(id),
+                    None => Item::Content(posterior.content_key()),
+                })
             })
             .collect();
         let keys = evidence_keys(&names).map_err(|twice| {
             let what = format!("{:?} is given to two items", twice.id);
-            let item = named.get(twice.second).map_or(0, |&(i, _)| i);
+            let item = named.get(twice.second).copied().unwrap_or(0);
             RecordError::shape(Place::item_field(item, "id"), what)
         })?;
         let entity = text_key(entity);
+        let mut keys = keys.into_iter();
         let mut workspace = FactorWorkspace::default();
-        let mut computed = Vec::with_capacity(named.len());
-        for (&(index, posterior), key) in named.iter().zip(keys) {
-            let weight = Confidence::Reference.weight(posterior);
-            if evidence[index].factor.is_some() {
-                computed.push((index, None, weight));
-                continue;
-            }
-            let mut stream = Stream::new(self.seed, FACTOR_PURPOSE, entity, key);
-            let factor = monte_carlo_factor(
-                posterior,
-                &self.decoder,
-                self.samples,
-                &mut stream,
-                &mut workspace,
-            );
-            let factor =
-                factor.map_err(|e| RecordError::shape(Place::item(index), e.to_string()))?;
-            computed.push((index, Some(factor.distribution.into_vec()), weight));
-        }
-        for (index, factor, weight) in computed {
-            let item = &mut evidence[index];
-            if factor.is_some() {
-                item.factor = factor;
-            }
-            item.weight.get_or_insert(weight);
-        }
-        Ok(posteriors)
+        let items = evidence.iter().zip(posteriors).enumerate();
+        items
+            .map(|(index, (item, posterior))| {
+                let Some(posterior) = posterior else {
+                    return Ok(None);
+                };
+                let key = keys.next().unwrap_or_default();
+                let factor = if item.factor.is_some() {
+                    None
+                } else {
+                    let mut stream = Stream::new(self.seed, FACTOR_PURPOSE, entity, key);
+                    let drawn = monte_carlo_factor(
+                        &posterior,
+                        &self.decoder,
+                        self.samples,
+                        &mut stream,
+                        &mut workspace,
+                    );
+                    let drawn =
+                        drawn.map_err(|e| RecordError::shape(Place::item(index), e.to_string()))?;
+                    Some(drawn.distribution)
+                };
+                Ok(Some(Completed {
+                    weight: Confidence::Reference.weight(&posterior),
+                    posterior,
+                    factor,
+                }))
+            })
+            .collect()
     }
 
-    /// The posterior of an item, encoded from its embedding or as given; none where it has
+    /// The posterior of each item, as given or encoded from its embedding; none where it has
     /// neither.
-    fn posterior(
+    fn posteriors(
         &self,
-        index: usize,
-        item: &Evidence<'_>,
-    ) -> Result<Option<GaussianPosterior>, RecordError> {
-        let place = |name| Place::item_field(index, name);
-        if let Some(given) = item.posterior(index)? {
-            let (found, latent) = (given.dimension(), self.model.vae.shape().latent);
-            if found != latent {
-                let what = format!("{found} numbers; the model has {latent}");
-                return Err(RecordError::shape(place("mu"), what));
+        evidence: &[Evidence<'_>],
+    ) -> Result<Vec<Option<GaussianPosterior>>, RecordError> {
+        let shape = self.model.vae.shape();
+        let mut posteriors = Vec::with_capacity(evidence.len());
+        let mut embedded = Vec::new();
+        let mut rows: Vec<f32> = Vec::new();
+        for (index, item) in evidence.iter().enumerate() {
+            let wrong = |name, what| RecordError::shape(Place::item_field(index, name), what);
+            let given = item.posterior(index)?;
+            if let Some(found) = given.as_ref().map(GaussianPosterior::dimension)
+                && found != shape.latent
+            {
+                let what = format!("{found} numbers; the model has {}", shape.latent);
+                return Err(wrong("mu", what));
             }
-            return Ok(Some(given));
+            if let (None, Some(embedding)) = (&given, &item.embedding) {
+                let (found, expected) = (embedding.len(), shape.embedding);
+                if found != expected {
+                    let what = format!("{found} numbers; the model's encoder takes {expected}");
+                    return Err(wrong("embedding", what));
+                }
+                rows.extend(embedding.iter().map(|&x| x as f32));
+                embedded.push(index);
+            }
+            posteriors.push(given);
         }
-        let Some(embedding) = &item.embedding else {
-            return Ok(None);
-        };
-        let narrow: Vec<f32> = embedding.iter().map(|&x| x as f32).collect();
-        let (found, expected) = (narrow.len(), self.model.vae.shape().embedding);
-        if found != expected {
-            let what = format!("{found} numbers; the model's encoder takes {expected}");
-            return Err(RecordError::shape(place("embedding"), what));
+        if embedded.is_empty() {
+            return Ok(posteriors);
         }
-        let posteriors = self.model.vae.posteriors(&narrow);
-        let mut posteriors =
-            posteriors.map_err(|e| RecordError::shape(place("embedding"), e.to_string()))?;
-        Ok(posteriors.pop())
+        // All at once, which is faster; no row sees another.
+        let encoded = self.model.vae.posteriors(&rows).map_err(|error| {
+            let place = |row: usize| {
+                let item = embedded.get(row).copied().unwrap_or(0);
+                Place::item_field(item, "embedding")
+            };
+            match error {
+                VaeError::Embedding {
+                    item, coordinate, ..
+                } => {
+                    let what = "beyond the range of single precision";
+                    RecordError::shape(place(item).at(coordinate), what)
+                }
+                VaeError::Posterior { item, source } => {
+                    RecordError::shape(place(item), format!("cannot be encoded: {source}"))
+                }
+                other => RecordError::shape(Place::field("evidence"), other.to_string()),
+            }
+        })?;
+        for (index, posterior) in embedded.into_iter().zip(encoded) {
+            posteriors[index] = Some(posterior);
+        }
+        Ok(posteriors)
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
     let sampled = Sampled::new(&tally.evidence.sample);
     checks.push(dependence(gate, &sampled));
     checks.push(encoder_variance(gate, tally));
-    checks.push(item_calibration(gate, &sampled, tally.shape.bins));
+    checks.push(item_calibration(gate, &sampled, tally.settings.bins));
     checks.push(evidence_count(gate, tally));
     checks.push(excluded_classes(gate, &sampled));
 }

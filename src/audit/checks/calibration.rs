@@ -147,7 +147,7 @@ fn classwise(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>) -> Check {
 
 fn adaptive(gate: &Gate<'_>, tally: &Tally) -> Check {
     let id = "adaptive_ece";
-    let gaps = gaps_of_cells(&tally.grid.equal_mass(tally.shape.bins), gate.delta(id));
+    let gaps = gaps_of_cells(&tally.grid.equal_mass(tally.settings.bins), gate.delta(id));
     let value = average(&gaps, |bin| bin.gap.abs());
     let sentence = format!(
         "With {} bins of about equal mass the calibration error is {:.1} points.",
@@ -206,7 +206,7 @@ fn smooth(gate: &Gate<'_>, tally: &Tally) -> Check {
 
 fn p_value(gate: &Gate<'_>, tally: &Tally) -> Check {
     let id = "calibration_p";
-    let Some(null) = null(&tally.grid, tally.shape.bins, gate.settings.seed) else {
+    let Some(null) = null(&tally.grid, tally.settings.bins, gate.settings.seed) else {
         return gate.not_run(id, NOTHING);
     };
     let sentence = format!(

@@ -36,7 +36,7 @@ pub(super) fn checks(gate: &Gate<'_>, now: &Tally, before: &Tally, checks: &mut 
     let (n, m) = (now.usable(), before.usable());
     let reason = if n == 0 || m == 0 {
         Some(NOTHING)
-    } else if now.shape.classes != before.shape.classes {
+    } else if now.settings.classes != before.settings.classes {
         Some("the baseline has other classes")
     } else {
         None

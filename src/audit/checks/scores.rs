@@ -3,7 +3,7 @@
 use super::Gate;
 use super::calibration::{NOTHING, top_gaps};
 use super::class_gaps::ClassGaps;
-use crate::audit::grid::Cell;
+use crate::audit::grid::GridCell;
 use crate::audit::intervals::{
     BERNSTEIN, BINWISE, BinGap, CLOPPER_PEARSON, HOEFFDING, NORMAL, average, bernstein_range,
     binary_entropy, moments, normal_range, rate_range,
@@ -161,7 +161,7 @@ fn briers(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>, checks: &mut 
 fn coverage(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
     let n = tally.usable();
     let total = n as f64;
-    let cells: Vec<Cell> = tally.grid.cells().rev().collect();
+    let cells: Vec<GridCell> = tally.grid.cells().rev().collect();
     let (mut kept, mut wrong) = (0u64, 0u64);
     let mut at_coverage = None;
     let mut risks = Vec::with_capacity(cells.len());

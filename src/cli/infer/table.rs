@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::super::display::{bar, escaped, fitted};
-use super::answer::Answer;
+use crate::answer::Answer;
 
 /// Cells of the columns.
 const ENTITY: usize = 20;
@@ -39,9 +39,9 @@ impl Table {
     }
 
     /// The lines for one answer, after a heading where the classes are new.
-    pub fn rows(&mut self, answer: &Answer<'_>) -> String {
+    pub fn rows(&mut self, answer: &Answer) -> String {
         let mut out = String::new();
-        let classes = &answer.entity.classes;
+        let classes = &answer.classes;
         let p = answer.distribution.probabilities();
         let names: Vec<String> = if p.len() <= MOST_COLUMNS {
             (0..p.len()).map(|i| classes.name(i).into_owned()).collect()
@@ -52,8 +52,8 @@ impl Table {
             self.write_heading(&names, &mut out);
             self.heading = Some(names);
         }
-        let top = answer.prediction;
-        let name = fitted(&answer.entity.name, ENTITY, self.rich);
+        let top = answer.prediction.index();
+        let name = fitted(&answer.entity, ENTITY, self.rich);
         let prediction = fitted(&classes.name(top), PREDICTION, self.rich);
         let k_eff = answer.k_eff.map_or("-".to_string(), |k| format!("{k:.2}"));
         let _ = write!(out, "{name}  {prediction}  {k_eff:>9}");
@@ -111,19 +111,12 @@ impl Table {
         out.push('\n');
     }
 
-    fn write_items(&self, answer: &Answer<'_>, out: &mut String) {
-        let Some(influence) = &answer.influence else {
-            return;
-        };
-        let entity = &answer.entity;
-        let items = entity.ids.iter().zip(&entity.factors).zip(&entity.weights);
-        for (i, (((id, factor), weight), influence)) in items.zip(influence).enumerate() {
-            let id = id
-                .as_deref()
-                .map_or_else(|| format!("[{i}]"), str::to_string);
+    fn write_items(&self, answer: &Answer, out: &mut String) {
+        for (i, item) in answer.items.iter().flatten().enumerate() {
+            let id = item.id.clone().unwrap_or_else(|| format!("[{i}]"));
             let id = fitted(&id, ENTITY - 2, self.rich);
-            let _ = write!(out, "  {id}  weight {:<9}  influence ", short(*weight));
-            match influence {
+            let _ = write!(out, "  {id}  weight {:<9}  influence ", short(item.weight));
+            match item.influence {
                 // L1 is at most 2.
                 Some(l1) => {
                     let _ = write!(out, "{l1:.4} {}", bar(l1 / 2.0, BAR, self.rich));
@@ -133,7 +126,7 @@ impl Table {
                 }
             }
             out.push_str("  factor");
-            let shown = factor.probabilities();
+            let shown = item.factor.probabilities();
             for p in shown.iter().take(MOST_COLUMNS) {
                 let _ = write!(out, " {p:.4}");
             }

@@ -1,8 +1,10 @@
 //! From what a record says to factors that can be aggregated.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{Fault, Label, Place, Record, RecordError};
+use crate::latent::GaussianPosterior;
 use crate::simplex::Distribution;
 
 /// How far the sum of a factor may be from one: factors are often stored in single precision,
@@ -10,24 +12,35 @@ use crate::simplex::Distribution;
 pub const DEFAULT_TOLERANCE: f64 = 1e-6;
 
 /// What the reader already knows about every record of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct Expectations<'c> {
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Expectations {
     /// Class names that come before a record's own.
-    pub classes: Option<&'c [String]>,
+    pub classes: Option<Arc<[String]>>,
     /// How far the sum of a factor may be from one; the factor is then divided by its sum.
     pub tolerance: f64,
 }
 
+impl Default for Expectations {
+    /// No class names, [`DEFAULT_TOLERANCE`].
+    fn default() -> Self {
+        Expectations {
+            classes: None,
+            tolerance: DEFAULT_TOLERANCE,
+        }
+    }
+}
+
 /// The classes of one entity.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ClassNames<'a> {
+pub enum ClassNames {
     /// By name.
-    Named(Vec<Cow<'a, str>>),
+    Named(Arc<[String]>),
     /// Numbered from 0.
     Numbered(usize),
 }
 
-impl ClassNames<'_> {
+impl ClassNames {
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
@@ -41,7 +54,7 @@ impl ClassNames<'_> {
         self.len() == 0
     }
 
-    /// What to call a class.
+    /// The name of a class; its number where classes have no names.
     pub fn name(&self, class: usize) -> Cow<'_, str> {
         match self {
             ClassNames::Named(names) => names.get(class).map(|name| Cow::Borrowed(&**name)),
@@ -51,6 +64,17 @@ impl ClassNames<'_> {
     }
 }
 
+/// What a model adds to an item that has an embedding or a posterior.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completed {
+    /// The posterior, as given or encoded from the embedding.
+    pub posterior: GaussianPosterior,
+    /// The factor drawn from it, where the item has none.
+    pub factor: Option<Distribution>,
+    /// The confidence of the posterior: the item's weight, unless it has one.
+    pub weight: f64,
+}
+
 /// An entity whose factors are distributions over the same classes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -58,7 +82,7 @@ pub struct Entity<'a> {
     /// Its name.
     pub name: Cow<'a, str>,
     /// Its classes.
-    pub classes: ClassNames<'a>,
+    pub classes: ClassNames,
     /// Position of its true class, where a label is given and can be told.
     pub label: Option<usize>,
     /// Names of its items, where they have one.
@@ -67,31 +91,44 @@ pub struct Entity<'a> {
     pub factors: Vec<Distribution>,
     /// One weight an item, finite and not negative.
     pub weights: Vec<f64>,
+    /// With a model, the posterior of each item that has one; empty without.
+    pub posteriors: Vec<Option<GaussianPosterior>>,
 }
 
 impl<'a> Entity<'a> {
-    /// Checks a record and takes it over.
+    /// Checks a record whose items all have factors, and takes it over.
     ///
     /// A label is checked against the class names where there are any; a class number always.
     ///
     /// # Errors
     /// The first thing that is wrong, in the order classes, evidence item by item, label.
-    pub fn new(record: Record<'a>, expect: &Expectations<'a>) -> Result<Self, RecordError> {
-        let (names, set_by) = match (expect.classes, record.classes) {
-            (Some(names), _) => {
-                let names = names.iter().map(|name| Cow::Borrowed(&**name)).collect();
-                (Some(names), "--classes")
-            }
+    pub fn new(record: Record<'a>, expect: &Expectations) -> Result<Self, RecordError> {
+        Entity::completed(record, Vec::new(), expect)
+    }
+
+    /// The same for a record whose items a model has completed: one entry an item, or none at all.
+    /// Factors of the model are distributions already and are taken as they are.
+    ///
+    /// # Errors
+    /// As [`Entity::new`].
+    pub fn completed(
+        record: Record<'a>,
+        completed: Vec<Option<Completed>>,
+        expect: &Expectations,
+    ) -> Result<Self, RecordError> {
+        let (names, set_by) = match (&expect.classes, record.classes) {
+            (Some(names), _) => (Some(Arc::clone(names)), "the list of classes"),
             (None, Some(names)) => {
                 check_names(&names).map_err(|what| RecordError {
                     place: Place::field("classes"),
                     fault: Fault::ClassNames(what),
                 })?;
+                let names = names.into_iter().map(Cow::into_owned).collect();
                 (Some(names), "the classes field")
             }
             (None, None) => (None, "the first factor"),
         };
-        let mut expected: Option<usize> = names.as_ref().map(Vec::len);
+        let mut expected: Option<usize> = names.as_ref().map(|names| names.len());
         let count = record.evidence.len();
         let mut entity = Entity {
             name: record.entity,
@@ -100,12 +137,22 @@ impl<'a> Entity<'a> {
             ids: Vec::with_capacity(count),
             factors: Vec::with_capacity(count),
             weights: Vec::with_capacity(count),
+            posteriors: Vec::with_capacity(completed.len()),
         };
+        let has_model = !completed.is_empty();
+        let mut completed = completed.into_iter();
         for (index, item) in record.evidence.into_iter().enumerate() {
             let place = Place::item_field(index, "factor");
             let fail = |fault| RecordError { place, fault };
-            let values = item.factor.ok_or_else(|| fail(Fault::NoFactor))?;
-            let found = values.len();
+            let (posterior, drawn, confidence) = match completed.next().flatten() {
+                Some(made) => (Some(made.posterior), made.factor, made.weight),
+                None => (None, None, 1.0),
+            };
+            let found = match (&item.factor, &drawn) {
+                (Some(values), _) => values.len(),
+                (None, Some(factor)) => factor.classes(),
+                (None, None) => return Err(fail(Fault::NoFactor)),
+            };
             if *expected.get_or_insert(found) != found {
                 return Err(fail(Fault::ClassCount {
                     expected: expected.unwrap_or(found),
@@ -113,12 +160,18 @@ impl<'a> Entity<'a> {
                     set_by,
                 }));
             }
-            let factor = Distribution::from_rounded(values, &expect.tolerance);
+            let factor = match (item.factor, drawn) {
+                (None, Some(factor)) => Ok(factor),
+                (values, _) => {
+                    let values = values.unwrap_or_default();
+                    Distribution::from_rounded(values, &expect.tolerance)
+                }
+            };
             entity.factors.push(factor.map_err(|error| RecordError {
                 place: error.index().map_or(place, |element| place.at(element)),
                 fault: Fault::Simplex(error),
             })?);
-            let weight = item.weight.unwrap_or(1.0);
+            let weight = item.weight.unwrap_or(confidence);
             if !(weight >= 0.0 && weight.is_finite()) {
                 return Err(RecordError {
                     place: Place::item_field(index, "weight"),
@@ -127,6 +180,9 @@ impl<'a> Entity<'a> {
             }
             entity.weights.push(weight);
             entity.ids.push(item.id);
+            if has_model {
+                entity.posteriors.push(posterior);
+            }
         }
         entity.classes = match names {
             Some(names) => ClassNames::Named(names),
@@ -162,7 +218,7 @@ pub fn check_names<N: AsRef<str>>(names: &[N]) -> Result<(), &'static str> {
 }
 
 /// The position of a label; `Ok(None)` for a name where classes have none.
-fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
+pub(in crate::log) fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
     match (label, classes) {
         (Label::Number(number), classes) => {
             let class = usize::try_from(*number).map_err(|_| ())?;
@@ -176,7 +232,7 @@ fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
 }
 
 /// Classes for a message; the first few where there are many.
-fn listed(classes: &ClassNames) -> String {
+pub(in crate::log) fn listed(classes: &ClassNames) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = (0..classes.len())
         .take(SHOWN)

@@ -27,7 +27,8 @@ mod prediction;
 use std::borrow::Cow;
 use std::fmt;
 
-pub use entity::{ClassNames, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
+pub use entity::{ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
+pub(super) use entity::{listed, position};
 pub use prediction::{LoggedUncertainty, Prediction};
 
 use crate::simplex::SimplexError;
@@ -164,9 +165,9 @@ impl fmt::Display for Place {
 /// What is wrong with a record, and where in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordError {
-    /// Where.
+    /// The field, as a path.
     pub place: Place,
-    /// What.
+    /// What is wrong with it.
     pub fault: Fault,
 }
 
@@ -194,9 +195,14 @@ pub enum Fault {
         /// What it found.
         what: String,
     },
+    /// `NaN` or `Infinity`, which some programs write although JSON has no such numbers.
+    NotJsonNumber {
+        /// Where it stands, in bytes counted from 1.
+        column: usize,
+    },
     /// JSON of another kind than is needed here, or a field that is given twice.
     Shape(String),
-    /// A field that cannot do without is absent.
+    /// A required field is missing.
     Missing,
     /// An item has no factor.
     NoFactor,
@@ -204,7 +210,7 @@ pub enum Fault {
     NoEvidence,
     /// Class names that are empty, repeated or none at all.
     ClassNames(&'static str),
-    /// Probabilities that are none.
+    /// Not a probability distribution.
     Simplex(SimplexError),
     /// Another number of classes than elsewhere.
     ClassCount {
@@ -215,7 +221,7 @@ pub enum Fault {
         /// What sets the number.
         set_by: &'static str,
     },
-    /// A weight that is infinite or negative.
+    /// A weight that is NaN, infinite or negative.
     Weight(f64),
     /// A label that is none of the classes.
     UnknownClass {
@@ -231,6 +237,10 @@ impl fmt::Display for Fault {
         match self {
             Fault::NotUtf8 { byte } => write!(f, "not UTF-8 text: byte {byte} does not fit"),
             Fault::Syntax { column, what } => write!(f, "not JSON: {what} (column {column})"),
+            Fault::NotJsonNumber { column } => write!(
+                f,
+                "not JSON: NaN and Infinity are not JSON numbers (column {column})"
+            ),
             Fault::Shape(what) => f.write_str(what),
             Fault::Missing => write!(f, "missing"),
             Fault::NoFactor => write!(
@@ -257,6 +267,8 @@ impl fmt::Display for Fault {
         }
     }
 }
+
+impl std::error::Error for Fault {}
 
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,15 +21,22 @@ impl<'a> Record<'a> {
     /// # Errors
     /// The first thing that is wrong, and the field that the reader was in.
     pub fn parse(line: &'a [u8]) -> Result<Self, RecordError> {
-        let place = Cell::new(Place::LINE);
-        read_line(line, &place, RecordSeed { place: &place })
+        let trace = Trace::default();
+        read_line(line, &trace, RecordSeed { trace: &trace })
     }
 }
 
-/// Reads one line by a seed that writes into `place` where it is.
+/// Where the seeds are, so that an error can be placed, and whether a required field is missing.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    pub(super) place: Cell<Place>,
+    missing: Cell<bool>,
+}
+
+/// Reads one line by a seed that leaves its trace in `trace`.
 pub(super) fn read_line<'a, S: DeserializeSeed<'a>>(
     line: &'a [u8],
-    place: &Cell<Place>,
+    trace: &Trace,
     seed: S,
 ) -> Result<S::Value, RecordError> {
     let text = std::str::from_utf8(line).map_err(|error| RecordError {
@@ -41,45 +48,62 @@ pub(super) fn read_line<'a, S: DeserializeSeed<'a>>(
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut json = serde_json::Deserializer::from_str(text);
     let record = seed.deserialize(&mut json).and_then(|record| {
-        place.set(Place::LINE);
+        trace.place.set(Place::LINE);
         json.end().map(|()| record)
     });
     record.map_err(|error| RecordError {
-        place: place.get(),
-        fault: fault(&error, text),
+        place: trace.place.get(),
+        fault: if trace.missing.get() {
+            Fault::Missing
+        } else {
+            fault(&error, text)
+        },
     })
 }
 
 fn fault(error: &serde_json::Error, text: &str) -> Fault {
+    let column = error.column();
     // The library ends its messages with a position, which is given in our own way.
     let message = error.to_string();
     let what = message
         .rsplit_once(" at line ")
-        .map_or(&*message, |(what, _)| what);
-    let column = error.column();
-    match error.classify() {
-        Category::Data if what == MISSING => Fault::Missing,
-        Category::Data => Fault::Shape(what.to_string()),
-        _ if what == "number out of range" => Fault::Shape(format!(
-            "a number beyond the range of doubles (column {column})"
-        )),
-        _ => {
-            let found = text.as_bytes().get(column.saturating_sub(1));
-            let no_number = matches!(found, Some(b'N' | b'I'))
-                && what.starts_with("expected value")
-                || matches!(found, Some(b'I')) && what == "invalid number";
-            let what = if no_number {
-                "NaN and Infinity are not JSON numbers".to_string()
-            } else {
-                what.to_string()
-            };
-            Fault::Syntax { column, what }
-        }
+        .map_or(&*message, |(what, _)| what)
+        .to_string();
+    if error.classify() == Category::Data {
+        return Fault::Shape(what);
     }
+    let (before, after) = text
+        .as_bytes()
+        .split_at(column.saturating_sub(1).min(text.len()));
+    if is_no_number(before, after) {
+        return Fault::NotJsonNumber { column };
+    }
+    if is_beyond_range(before, after) {
+        return Fault::Shape(format!(
+            "a number beyond the range of doubles (column {column})"
+        ));
+    }
+    Fault::Syntax { column, what }
 }
 
-/// How the visitors below report a missing field through the library's error type.
-const MISSING: &str = "missing field";
+/// Whether the reader stopped before a `NaN` or an `Infinity` in the place of a value.
+fn is_no_number(before: &[u8], after: &[u8]) -> bool {
+    let in_place = matches!(
+        before.trim_ascii_end().last(),
+        Some(b'[' | b',' | b':' | b'-')
+    );
+    in_place && (after.starts_with(b"NaN") || after.starts_with(b"Infinity"))
+}
+
+/// Whether the reader stopped at the end of a number that no finite double is near.
+fn is_beyond_range(before: &[u8], after: &[u8]) -> bool {
+    let part = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let start = before.iter().rposition(|b| !part(b)).map_or(0, |i| i + 1);
+    let end = before.len() + after.iter().position(|b| !part(b)).unwrap_or(after.len());
+    let number = [&before[start..], &after[..end - before.len()]].concat();
+    let number = String::from_utf8_lossy(&number).parse::<f64>();
+    number.is_ok_and(f64::is_infinite)
+}
 
 /// Makes a seed of a visitor: it asks for what it can visit.
 macro_rules! seed {
@@ -95,11 +119,10 @@ macro_rules! seed {
 
 pub(super) use seed;
 
-/// The object that a line is. The seeds write where they are into `place`, so that it tells where
-/// an error came up.
+/// The object that a line is.
 #[derive(Clone, Copy)]
 struct RecordSeed<'p> {
-    place: &'p Cell<Place>,
+    trace: &'p Trace,
 }
 
 seed!(RecordSeed<'_> -> Record<'de>, deserialize_map);
@@ -113,7 +136,7 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let (mut entity, mut label, mut classes, mut evidence) = (None, None, None, None);
-        let place = self.place;
+        let place = &self.trace.place;
         while let Some(key) = map.next_key_seed(Key(["entity", "label", "classes", "evidence"]))? {
             let Some(name) = key else {
                 map.next_value::<IgnoredAny>()?;
@@ -137,7 +160,8 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
         }
         let need = |name| {
             place.set(Place::field(name));
-            A::Error::custom(MISSING)
+            self.trace.missing.set(true);
+            A::Error::missing_field(name)
         };
         Ok(Record {
             entity: entity.ok_or_else(|| need("entity"))?,
@@ -408,7 +432,7 @@ value_seed!(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{DEFAULT_TOLERANCE, Entity, Expectations};
+    use crate::log::{Entity, Expectations};
     use proptest::prelude::*;
 
     const LINE: &str = r#"{"entity":"C5","x":[{}],"label":"b","classes":["a","b"],"evidence":[{"id":"e1","factor":[0.25,0.75],"weight":4e-1},{"factor":[1,0]}]}"#;
@@ -440,10 +464,7 @@ mod tests {
     }
 
     fn read(line: &[u8]) {
-        let expect = Expectations {
-            classes: None,
-            tolerance: DEFAULT_TOLERANCE,
-        };
+        let expect = Expectations::default();
         // Whatever comes out, it comes out without a panic, and an error can be shown.
         match Record::parse(line).and_then(|record| Entity::new(record, &expect)) {
             Ok(entity) => assert_eq!(entity.factors.len(), entity.weights.len()),

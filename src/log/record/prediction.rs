@@ -22,7 +22,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::parse::{
-    Items, LabelSeed, List, Number, OptionalText, Text, once, read_line, seed, value_seed,
+    Items, LabelSeed, List, Number, OptionalText, Text, Trace, once, read_line, seed, value_seed,
 };
 use super::{Evidence, Label, Place, RecordError};
 
@@ -63,12 +63,12 @@ impl<'a> Prediction<'a> {
     /// # Errors
     /// The first thing that is wrong, and the field that the reader was in.
     pub fn parse(line: &'a [u8], answer: &str) -> Result<Self, RecordError> {
-        let place = Cell::new(Place::LINE);
+        let trace = Trace::default();
         let seed = PredictionSeed {
-            place: &place,
+            place: &trace.place,
             answer,
         };
-        read_line(line, &place, seed)
+        read_line(line, &trace, seed)
     }
 }
 

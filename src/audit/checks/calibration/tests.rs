@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::audit::checks::{CheckSettings, set_threshold};
-use crate::audit::tally::Shape;
+use crate::audit::tally::TallySettings;
 use crate::bounds::{binomial_cdf, binomial_upper_tail};
 use crate::latent::random::Stream;
 
@@ -14,17 +14,18 @@ mod coverage;
 
 /// A log of predictions over two classes: the probability of the first, and the true class.
 fn tally(rows: impl Iterator<Item = (f64, usize)>) -> Tally {
-    let shape = Shape {
+    let settings = TallySettings {
         classes: vec!["a".into(), "b".into()],
         named: true,
         bins: 15,
         tolerance: 1e-6,
         method: "none".into(),
+        prior: None,
         confidence: "none".to_string(),
         model: None,
         calibration: None,
     };
-    let mut tally = Tally::new(shape).unwrap();
+    let mut tally = Tally::new(settings).unwrap();
     let mut waiting = Vec::new();
     for (c, label) in rows {
         let p = [c, 1.0 - c];
@@ -70,7 +71,7 @@ fn failures(seed: u64, logs: u64, rows: u64, excess: f64, limits: &[(&str, f64)]
         if gate.threshold("calibration_p").is_some() {
             verdicts.push(p_value(&gate, &tally).verdict);
         }
-        failed += u64::from(verdicts.contains(&crate::audit::Verdict::Fail));
+        failed += u64::from(verdicts.contains(&crate::audit::CheckVerdict::Fail));
     }
     (failed, announced)
 }
@@ -118,12 +119,12 @@ fn the_announced_number_of_rows_decides() {
         let tally = log(14, 0, rows, 0.05);
         gap(&gate, &tally, confidences(&tally)).verdict
     };
-    let crate::audit::Verdict::Undecided { needed_n: Some(n) } = verdict(300) else {
+    let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = verdict(300) else {
         panic!("{:?}", verdict(300));
     };
     assert!((300..100_000).contains(&n), "{n}");
     // The estimate itself varies: four times as many leave no doubt.
-    assert_eq!(verdict(4 * n), crate::audit::Verdict::Fail);
+    assert_eq!(verdict(4 * n), crate::audit::CheckVerdict::Fail);
 }
 
 /// As above for the calibration error, whose interval ends at zero: the same rows many times.
@@ -141,17 +142,23 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
         ece(&gate, &tally, confidences(&tally))
     };
     let once = check(1);
-    let crate::audit::Verdict::Undecided { needed_n: Some(n) } = once.verdict else {
+    let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = once.verdict else {
         panic!("{:?}", once.verdict);
     };
     let (value, interval) = (once.value.unwrap(), once.interval.unwrap());
     assert!(value > 0.05 && interval.low < 0.05);
-    assert_eq!(check(n.div_ceil(ROWS)).verdict, crate::audit::Verdict::Fail);
+    assert_eq!(
+        check(n.div_ceil(ROWS)).verdict,
+        crate::audit::CheckVerdict::Fail
+    );
     // Negative control: the side that ends at zero asks for too few.
     let short = (value - interval.low) / (value - 0.05);
     let too_few = (short * short * ROWS as f64) as u64;
     let verdict = check(too_few.div_ceil(ROWS)).verdict;
-    assert!(matches!(verdict, crate::audit::Verdict::Undecided { .. }));
+    assert!(matches!(
+        verdict,
+        crate::audit::CheckVerdict::Undecided { .. }
+    ));
 }
 
 /// Every formula once more, word for word, over the predictions themselves.
