@@ -385,7 +385,7 @@ fn wrong_models_data_and_arguments_are_refused_with_their_place() {
     let with = ["--model", "m.safetensors"];
     assert!(infer(&["--model", "cut.safetensors"]).contains("not a complete safetensors file"));
     assert!(infer(&["--model", "none.safetensors"]).contains("none.safetensors"));
-    assert!(infer(&["--method", "learned"]).contains("needs --model"));
+    assert!(infer(&["--method", "learned"]).contains("--model: missing; method learned needs"));
     let learned = infer(&[&with[..], &["--method", "learned"]].concat());
     assert!(
         learned.contains("x.jsonl:1: evidence[0].embedding: missing"),

@@ -303,11 +303,11 @@ fn arguments_that_do_not_go_together_are_refused() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["--method", "prior-corrected"],
-            "error: --method prior-corrected needs --prior\n",
+            "error: --prior: missing; method prior-corrected needs a prior, or a model that has one\n",
         ),
         (
             &["--prior", "0.5,0.5"],
-            "error: --prior has no meaning for --method spn\n",
+            "error: --prior: has no meaning for method spn\n",
         ),
         (
             &prior("0.5,0.4"),
@@ -336,7 +336,7 @@ fn arguments_that_do_not_go_together_are_refused() {
         ),
         (
             &["--classes", "a,b,c"],
-            "standard input:1: evidence[0].factor: 2 classes, but --classes has 3\n",
+            "standard input:1: evidence[0].factor: 2 classes, but the list of classes has 3\n",
         ),
         (
             &prior("0.2,0.3,0.5"),
@@ -357,7 +357,10 @@ fn arguments_that_do_not_go_together_are_refused() {
     }
     let both = [&prior("0.5,0.5")[..], &["--classes", "a,b,c"]].concat();
     let run = infer(&both, input.as_bytes());
-    assert_eq!(run.err, "error: --classes names 3 classes, --prior has 2\n");
+    assert_eq!(
+        run.err,
+        "error: --classes: 3 names, but the prior has 2 classes\n"
+    );
     for args in [
         &["--method", "best"][..],
         &["--threads", "0"],
