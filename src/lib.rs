@@ -56,6 +56,7 @@ pub mod uncertainty;
 
 pub use aggregate::Method;
 pub use answer::{Answer, Answerer};
+pub use audit::{Audit, AuditReport};
 pub use error::{Error, ErrorKind, Result};
 
 #[cfg(any(test, kani))]

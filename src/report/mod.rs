@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
-//! | `audit`, `audit_*` | an audit as text, Markdown, JUnit, SARIF and HTML |
+//! | `audit`, `audit_*` | [`AuditReport`](crate::audit::AuditReport) as text, JSON, Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
 //! | `ledger`, `whereabouts` | claims and verdicts, and where their evidence is |
@@ -22,10 +22,7 @@ mod page;
 mod table;
 mod whereabouts;
 
-pub use audit_ci::{audit_junit, audit_sarif, harmless_json};
-pub use audit_html::audit_html;
-pub use audit_markdown::audit_markdown;
-pub use audit_text::audit_text;
+pub use audit_ci::harmless_json;
 pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
 pub use junit::{JunitCase, junit};

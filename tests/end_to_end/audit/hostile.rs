@@ -143,7 +143,7 @@ fn wrong_arguments_are_named() {
 }
 
 /// A log in which nothing can be scored passes nothing: a gate that let it through would let any model
-/// through. Rows that are no distributions are a finding, not a log that cannot be used.
+/// through. Invalid rows are a finding, not a log that cannot be used.
 #[test]
 fn a_log_without_a_single_outcome_cannot_be_used() {
     let place = Place::new();
@@ -190,7 +190,7 @@ fn every_format_tells_the_same_verdict_and_lets_no_markup_through() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(!text.contains('\u{1b}'), "{format}");
         assert!(format == "text" || !text.contains("<script>x"), "{format}");
-        let named = ["validity", "Rows that are no distributions"];
+        let named = ["validity", "Invalid probability rows"];
         assert!(named.iter().any(|name| text.contains(name)), "{format}");
     }
 }

@@ -1,10 +1,11 @@
-//! A bounded number of rows to remember, chosen without regard to the order in which they come.
+//! The rows that a report lists: a bounded number, the same for any order of the log.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{FIRST_REJECTIONS, Offender, Rejection};
+use crate::log::{Reason, RowError};
 
 /// How many of the worst rows of a check are named.
 pub const WORST: usize = 20;
@@ -33,12 +34,12 @@ pub fn shortened(text: &str) -> String {
 #[serde(deny_unknown_fields)]
 pub struct Worst {
     /// Worst first.
-    rows: Vec<Kept>,
+    rows: Vec<ListedRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct ListedRow {
     /// The bits of the value, so that any value can be stored.
     bits: u64,
     file: String,
@@ -46,7 +47,7 @@ struct Kept {
     id: String,
 }
 
-impl Kept {
+impl ListedRow {
     fn value(&self) -> f64 {
         f64::from_bits(self.bits)
     }
@@ -79,13 +80,13 @@ impl Worst {
             return;
         }
         let place = self.rows.partition_point(|row| row.before(value, at));
-        let kept = Kept {
+        let listed = ListedRow {
             bits: value.to_bits(),
             file: at.file.to_string(),
             line: at.line,
             id: shortened(id),
         };
-        self.rows.insert(place, kept);
+        self.rows.insert(place, listed);
         self.rows.truncate(WORST);
     }
 
@@ -102,7 +103,7 @@ impl Worst {
 
     /// The rows, worst first.
     pub fn offenders(&self) -> Vec<Offender> {
-        let offender = |row: &Kept| Offender {
+        let offender = |row: &ListedRow| Offender {
             file: row.file.clone(),
             line: row.line,
             id: row.id.clone(),
@@ -113,51 +114,7 @@ impl Worst {
 
     /// The largest value, if there is any row.
     pub fn largest(&self) -> Option<f64> {
-        self.rows.first().map(Kept::value)
-    }
-}
-
-/// Why a row cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// Not JSON, or not the columns of the header.
-    Unreadable,
-    /// JSON, but not of the shape of a prediction.
-    Shape,
-    /// Neither an answer nor factors.
-    NoAnswer,
-    /// The answer or a factor is not a distribution.
-    NotADistribution,
-    /// Another number of classes, or other names.
-    OtherClasses,
-    /// A weight that is negative or not finite.
-    Weight,
-    /// A posterior that is no Gaussian, or what a model cannot take.
-    Posterior,
-    /// The factors exclude every class.
-    Contradiction,
-    /// No label.
-    NoLabel,
-    /// A label that is none of the classes.
-    UnknownLabel,
-}
-
-impl Reason {
-    /// The reason in a few words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Reason::Unreadable => "cannot be read",
-            Reason::Shape => "not the shape of a prediction",
-            Reason::NoAnswer => "neither an answer nor factors",
-            Reason::NotADistribution => "not a probability distribution",
-            Reason::OtherClasses => "other classes than the rest",
-            Reason::Weight => "a weight that is negative or not finite",
-            Reason::Posterior => "a posterior or embedding that cannot be used",
-            Reason::Contradiction => "factors that exclude every class",
-            Reason::NoLabel => "no label",
-            Reason::UnknownLabel => "a label that is none of the classes",
-        }
+        self.rows.first().map(ListedRow::value)
     }
 }
 
@@ -172,31 +129,25 @@ pub struct Unusable {
 }
 
 impl Unusable {
-    /// Counts a row; the message is made only for one that is kept.
-    pub fn add(
-        &mut self,
-        at: Source<'_>,
-        reason: Reason,
-        message: impl FnOnce() -> (String, String),
-    ) {
-        *self.counts.entry(reason).or_insert(0) += 1;
+    /// Counts a row.
+    pub fn add(&mut self, at: Source<'_>, error: RowError) {
+        *self.counts.entry(error.reason).or_insert(0) += 1;
         let place = self.place(at.file, at.line);
         if place < FIRST_REJECTIONS {
-            let (field, message) = message();
-            let kept = Rejection {
+            let listed = Rejection {
                 file: at.file.to_string(),
                 line: at.line,
-                field: shortened(&field),
-                message: shortened(&message),
+                field: shortened(&error.field),
+                message: shortened(&error.message),
             };
-            self.first.insert(place, kept);
+            self.first.insert(place, listed);
             self.first.truncate(FIRST_REJECTIONS);
         }
     }
 
     fn place(&self, file: &str, line: u64) -> usize {
         self.first
-            .partition_point(|kept| (kept.file.as_str(), kept.line) < (file, line))
+            .partition_point(|row| (row.file.as_str(), row.line) < (file, line))
     }
 
     /// Counts the rows of another list.
@@ -204,9 +155,9 @@ impl Unusable {
         for (reason, count) in &other.counts {
             *self.counts.entry(*reason).or_insert(0) += count;
         }
-        for kept in &other.first {
-            let place = self.place(&kept.file, kept.line);
-            self.first.insert(place, kept.clone());
+        for row in &other.first {
+            let place = self.place(&row.file, row.line);
+            self.first.insert(place, row.clone());
         }
         self.first.truncate(FIRST_REJECTIONS);
     }
@@ -265,9 +216,9 @@ mod tests {
             } else {
                 Reason::NoLabel
             };
-            let text = || ("f".to_string(), "é".repeat(1000));
-            all.add(at(i), reason, text);
-            parts[(i / 7 % 2) as usize].add(at(i), reason, text);
+            let error = RowError::new(reason, "f", "é".repeat(1000));
+            all.add(at(i), error.clone());
+            parts[(i / 7 % 2) as usize].add(at(i), error);
         }
         let [mut a, b] = parts;
         a.merge(&b);
