@@ -1,6 +1,13 @@
 //! Text for a person's terminal.
 
+use indicatif::ProgressStyle;
+
 pub use crate::report::escape_terminal as escaped;
+
+/// The look of a progress bar; a template that indicatif refuses gives its default look.
+pub fn progress_style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
 
 /// The text, escaped, in exactly `width` characters: padded with spaces, or cut with `…` (or `~`).
 pub fn fitted(text: &str, width: usize, unicode: bool) -> String {

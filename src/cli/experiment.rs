@@ -201,7 +201,8 @@ pub(super) fn outcomes<'a>(
     let lab = Lab::new(settings, Paper::published().for_experiments());
     let run = experiments.map(|experiment| {
         let bar = Bar(indicatif::ProgressBar::new(0));
-        let style = super::train::style("{prefix:12} {bar:24} {pos}/{len} {msg} {eta} left");
+        let style =
+            super::display::progress_style("{prefix:12} {bar:24} {pos}/{len} {msg} {eta} left");
         bar.0.set_style(style);
         bar.0.set_prefix(experiment.id);
         let outcome = (experiment.run)(&lab, &bar);

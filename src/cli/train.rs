@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::Failure;
+use super::display::progress_style;
 use crate::calibration::Evaluation;
 use crate::learn::{AdamSettings, Epoch, TrainSettings};
 use crate::log::{Batch, Fault, Label, LineReader, Place, Record, RecordError, check_names};
@@ -209,11 +210,6 @@ struct Progress {
     best: Vec<(&'static str, String)>,
 }
 
-/// A style; the templates are constants, and one that is wrong shows as the default style.
-pub(super) fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
 impl Progress {
     fn show(&mut self, now: &FitProgress<'_>) {
         let epoch = now.epoch;
@@ -233,7 +229,9 @@ impl Progress {
         if self.bar.as_ref().map(|(part, _)| *part) != Some(now.part) {
             self.clear();
             let bar = ProgressBar::new(epoch.epochs as u64);
-            bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left"));
+            bar.set_style(progress_style(
+                "{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left",
+            ));
             bar.set_prefix(now.part);
             self.bar = Some((now.part, bar));
         }

@@ -21,8 +21,6 @@ mod adam;
 mod aggregator;
 mod aggregator_training;
 mod effective_dimension;
-#[cfg(test)]
-mod gradient_check;
 mod loss;
 mod mlp;
 mod number;
@@ -45,3 +43,6 @@ pub use temperature::fit_temperature;
 use vae::Loss;
 pub use vae::{Vae, VaeError, VaeShape};
 pub use vae_training::{Epoch, Labelled, TrainError, TrainSettings, Training, train_vae};
+
+#[cfg(test)]
+mod tests;

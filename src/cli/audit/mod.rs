@@ -171,14 +171,16 @@ fn progress(files: &[PathBuf]) -> ProgressBar {
     match sizes {
         Some(bytes) => {
             let bar = ProgressBar::new(bytes);
-            bar.set_style(super::train::style(
+            bar.set_style(super::display::progress_style(
                 "{bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
             ));
             bar
         }
         None => {
             let bar = ProgressBar::new_spinner();
-            bar.set_style(super::train::style("{spinner} {bytes} {bytes_per_sec}"));
+            bar.set_style(super::display::progress_style(
+                "{spinner} {bytes} {bytes_per_sec}",
+            ));
             bar
         }
     }

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 
-use super::{Failure, experiment, output::Output, train};
+use super::{Failure, display, experiment, output::Output};
 use crate::experiments::{EXPERIMENTS, Outcome, Settings, digest};
 use crate::ledger::claims::{self, Judged, judge_each};
 use crate::ledger::paper::Paper;
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let records = Records::read(&args.records);
     let paper = Paper::published();
     let bar = indicatif::ProgressBar::new(claims::all().len() as u64);
-    bar.set_style(train::style("{bar:24} {pos}/{len} claims {msg}"));
+    bar.set_style(display::progress_style("{bar:24} {pos}/{len} claims {msg}"));
     let judged = judge_each(&paper, &records, |claim| {
         bar.set_message(claim.id);
         bar.inc(1);
