@@ -3,9 +3,9 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `number` | [`Number`]: what networks compute with, `f32` in earnest and `f64` for checks |
-//! | `mlp` | [`Mlp`]: dense layers with ReLU and dropout between them, forward and backward |
+//! | `mlp` | `Mlp`: dense layers with ReLU and dropout between them, forward and backward |
 //! | `loss` | cross-entropy of scores, Kullback–Leibler divergence from the standard normal |
-//! | `adam` | [`Adam`] with L2 |
+//! | `adam` | Adam with L2; its [`AdamSettings`] |
 //! | `vae` | [`Vae`]: encoder and decoder, their loss |
 //! | `vae_training` | [`train_vae`]: early stopping, best weights kept |
 //! | `temperature` | [`fit_temperature`] on held-out data |
