@@ -28,7 +28,7 @@ fn first_defect(graph: Graph<'_>, variables: usize) -> Option<Defect> {
 pub struct Marginalization {
     /// How many entities have items, and thus a network.
     pub networks: usize,
-    /// All nodes together.
+    /// Nodes of all networks together.
     pub nodes: usize,
     /// The first entity with a defect, and the defect.
     pub defect: Option<(usize, Defect)>,
@@ -43,7 +43,7 @@ impl Marginalization {
         self.defect.is_some()
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let Marginalization {
             networks,
