@@ -11,7 +11,7 @@ use crate::simplex::Distribution;
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum AssumptionError {
     /// There is no item at all.
-    #[error("there are no items of evidence to look at")]
+    #[error("there are no items of evidence")]
     NoItems,
     /// More items than the exact sums have room for.
     #[error("{items} items; at most {limit} can be tested at once")]

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
     /// A number, perhaps with its spread (a standard deviation or half an interval; the column
     /// says which), to be shown with `digits` digits after the point.
@@ -50,7 +50,7 @@ impl Cell {
         Cell::number(n as f64, 0)
     }
 
-    /// Words.
+    /// A cell of text.
     pub fn text(words: impl Into<String>) -> Self {
         Cell::Text(words.into())
     }

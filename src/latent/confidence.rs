@@ -35,7 +35,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// All of them.
+    /// All four functions.
     pub const ALL: [Confidence; 4] = [
         Confidence::Reference,
         Confidence::Reciprocal,
@@ -53,7 +53,7 @@ impl Confidence {
         }
     }
 
-    /// The function with this name.
+    /// The function with this name; `None` where there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|c| c.name() == name)
     }

@@ -50,7 +50,7 @@ pub struct Factor {
     /// Standard error of each entry, `√(s²/M)` with the sample variance
     /// `s² = Σ (p_m − p̄)² / (M − 1)`; `None` for `M = 1`, where the spread is unknown.
     pub standard_errors: Option<Vec<f64>>,
-    /// `M`.
+    /// The number of samples `M`.
     pub samples: usize,
 }
 
@@ -75,7 +75,7 @@ impl FactorWorkspace {
 /// The result depends on the arguments and the name of the stream only.
 ///
 /// # Errors
-/// [`FactorError`].
+/// [`FactorError`] where there are no samples, dimensions differ or decoding fails.
 pub fn monte_carlo_factor<D: Decoder + ?Sized>(
     posterior: &GaussianPosterior,
     decoder: &D,

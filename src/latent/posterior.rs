@@ -117,7 +117,7 @@ impl GaussianPosterior {
         self.mean.len()
     }
 
-    /// `μ`.
+    /// The mean `μ`.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }

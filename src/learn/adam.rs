@@ -4,7 +4,7 @@ use pulp::Arch;
 
 use super::Number;
 
-/// Settings of [`Adam`].
+/// Settings of the optimizer Adam (Kingma and Ba 2015).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AdamSettings {

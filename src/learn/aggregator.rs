@@ -21,7 +21,7 @@ use crate::simplex::{Distribution, SimplexError};
 /// What the consistency net sees of two means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Consistency {
-    /// `|μ_i − μ_j|`: two items agree as much as they agree, whoever is asked.
+    /// `|μ_i − μ_j|`: two items agree equally in both directions.
     #[default]
     Symmetric,
     /// `μ_i − μ_j`, as in models of the reference implementation: `i` may agree with `j` more than
@@ -70,7 +70,7 @@ impl AggregatorShape {
 }
 
 /// More items than this are refused: the work grows with their square, and a million items would
-/// keep a machine busy for weeks.
+/// take weeks.
 pub const MAX_ITEMS: usize = 10_000;
 
 /// Why a learned aggregation is impossible.
@@ -176,7 +176,7 @@ impl<T: Number> Aggregator<T> {
         }
     }
 
-    /// The sizes.
+    /// The sizes of the nets.
     pub fn shape(&self) -> AggregatorShape {
         self.shape
     }

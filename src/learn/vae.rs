@@ -72,7 +72,7 @@ impl<T: Number> Vae<T> {
         }
     }
 
-    /// The sizes.
+    /// The sizes of the layers.
     pub fn shape(&self) -> &VaeShape {
         &self.shape
     }

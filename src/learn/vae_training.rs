@@ -13,9 +13,9 @@ use crate::math::dense::DenseError;
 pub struct TrainSettings {
     /// At most this many passes over the data.
     pub epochs: usize,
-    /// Items in a step.
+    /// Rows per optimizer step.
     pub batch: usize,
-    /// The optimizer.
+    /// Settings of the optimizer.
     pub adam: AdamSettings,
     /// Share of hidden values dropped in training.
     pub dropout: f64,
@@ -23,7 +23,7 @@ pub struct TrainSettings {
     pub beta: f64,
     /// Stop after this many epochs without a better validation loss.
     pub patience: usize,
-    /// What all draws are derived from.
+    /// Seed of every random draw.
     pub seed: u64,
 }
 
@@ -79,9 +79,9 @@ pub enum TrainError {
 /// What an observer of training sees after each epoch.
 #[derive(Debug)]
 pub struct Epoch<'a> {
-    /// Counted from one.
+    /// The epoch, counted from one.
     pub number: usize,
-    /// At most this many.
+    /// The largest number of epochs.
     pub epochs: usize,
     /// Mean loss over the steps of this epoch.
     pub training: f64,
@@ -95,16 +95,16 @@ pub struct Epoch<'a> {
     pub labels: &'a [usize],
 }
 
-/// What came of training.
+/// The outcome of training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training<M> {
     /// The model with the best validation loss.
     pub model: M,
-    /// Its epoch, counted from one; zero: no epoch was completed.
+    /// The epoch of that model, counted from one; zero where no epoch was completed.
     pub best_epoch: usize,
-    /// Its validation loss.
+    /// The validation loss of that model.
     pub validation: f64,
-    /// How many epochs were run.
+    /// Epochs that were run.
     pub epochs: usize,
 }
 

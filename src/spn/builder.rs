@@ -55,7 +55,7 @@ weight! {
 pub struct NodeId(pub(super) u32);
 
 impl NodeId {
-    /// The number.
+    /// The number, counted from 0 in the order of adding.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -18,7 +18,7 @@ use super::validity::NodeKind;
 #[derive(Debug)]
 pub struct Compiled {
     pub(super) network: Network<f64>,
-    /// One a node: the sum of a leaf's values.
+    /// One per node: the sum of a leaf's values.
     totals: Vec<Scaled>,
     /// Where the states of a variable start in arrays over all states, and one more.
     pub(super) state_offsets: Vec<usize>,
@@ -79,14 +79,14 @@ pub struct Workspace {
     /// What every edge passes down.
     pub(super) flows: Vec<Scaled>,
     pub(super) prefixes: Vec<WideProduct>,
-    /// One a state: the joint value of that state and the evidence.
+    /// One per state: the joint value of that state and the evidence.
     pub(super) joint: Vec<Scaled>,
     pub(super) probabilities: Vec<f64>,
     pub(super) stack: Vec<u32>,
 }
 
 impl Workspace {
-    /// Empty space.
+    /// An empty workspace; it grows with the first query.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -94,7 +94,7 @@ impl Workspace {
 }
 
 impl Compiled {
-    /// Prepares a network.
+    /// Prepares a network for queries: one pass over it, and its value without evidence.
     pub fn new(network: Network<f64>) -> Self {
         let graph = network.graph();
         let totals = (0..network.nodes())

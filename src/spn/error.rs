@@ -25,7 +25,7 @@ pub enum BuildError {
     /// A leaf has more or fewer values than its variable has states.
     #[error(
         "leaf {node}: {values} values for variable {variable}, which has {states} states; give \
-         one value a state"
+         one value per state"
     )]
     LeafLength {
         node: usize,
@@ -89,7 +89,7 @@ pub enum BuildError {
     /// The root does not exist.
     #[error("there is no node {root} to be the root; {nodes} were added")]
     UnknownRoot { root: usize, nodes: usize },
-    /// A node has no part in the network.
+    /// A node is not below the root.
     #[error("node {node} is not below the root {root}; connect it or leave it out")]
     Unreachable { node: usize, root: usize },
     /// Variables that are nowhere below the root.

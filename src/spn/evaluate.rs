@@ -22,7 +22,7 @@ pub fn leaf_value<S: Scalar>(values: &[S], known: Known<'_, S>) -> S {
 
 /// Fills in the values of all sums and products; those of the leaves are in `values` already.
 ///
-/// Domain: one weight an edge, one value a node, children before parents (what
+/// Domain: one weight per edge, one value per node, children before parents (what
 /// [`check`](super::check) establishes). Sums do not depend on the order of the children.
 pub fn upward<S: Scalar>(graph: Graph<'_>, weights: &[S], values: &mut [S]) {
     for node in 0..values.len() {

@@ -25,7 +25,7 @@ use super::validity::NodeKind;
 /// An assignment, and how far from the best it can be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// One state a variable.
+    /// The state of each variable.
     pub assignment: Vec<usize>,
     /// `ln S(x)·Π λ(x)`: the logarithm of its value, evidence included, not divided by `Z`.
     pub log_value: f64,

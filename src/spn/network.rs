@@ -21,7 +21,7 @@ pub struct Network<S = f64> {
     pub(super) kinds: Vec<NodeKind>,
     pub(super) offsets: Vec<u32>,
     pub(super) children: Vec<u32>,
-    /// One an edge; one for the edges of products.
+    /// One per edge; one for the edges of products.
     pub(super) weights: Vec<S>,
     pub(super) entry_offsets: Vec<u32>,
     /// The values of all leaves.
@@ -58,12 +58,12 @@ impl<S> Network<S> {
         }
     }
 
-    /// One weight an edge, in the order of [`Graph::children`]; one for the edges of products.
+    /// One weight per edge, in the order of [`Graph::children`]; one for the edges of products.
     pub fn weights(&self) -> &[S] {
         &self.weights
     }
 
-    /// The values of leaf `node`, one a state; empty where it is no leaf.
+    /// The values of leaf `node`, one per state; empty where it is no leaf.
     pub fn leaf_values(&self, node: usize) -> &[S] {
         match (
             self.entry_offsets.get(node),

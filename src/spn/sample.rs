@@ -42,7 +42,7 @@ impl Sampler<'_> {
     ///
     /// 64 bits are used for every sum and every leaf on the way, in an order that depends on
     /// nothing but the network and the draws before. `assignment` is cleared and filled with one
-    /// state a variable.
+    /// state per variable.
     pub fn draw(&mut self, rng: &mut impl Rng, assignment: &mut Vec<usize>) {
         let network = self.compiled.network();
         let graph = network.graph();

@@ -31,11 +31,11 @@ pub enum NodeKind {
 /// `children[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'a> {
-    /// One entry a node.
+    /// What each node is.
     pub kinds: &'a [NodeKind],
-    /// One entry a node and one more, from 0 to `children.len()`, not descending.
+    /// One entry per node and one more, from 0 to `children.len()`, not descending.
     pub offsets: &'a [u32],
-    /// One entry an edge: the child's position in `kinds`.
+    /// One entry per edge: the child's position in `kinds`.
     pub children: &'a [u32],
 }
 
@@ -63,7 +63,7 @@ pub enum Defect {
     /// There is no node.
     #[error("there is no node")]
     Empty,
-    /// The offsets do not cut the children into one piece a node.
+    /// The offsets do not cut the children into one piece per node.
     #[error("the offsets of node {node} do not cut out its children")]
     Offsets { node: u32 },
     /// The scratch space of the check is too small.
@@ -115,9 +115,9 @@ pub enum Scope {
 /// A complete sum has the scope of its first child, so that only products need a row.
 #[derive(Debug)]
 pub struct ScopeSpace<'a> {
-    /// At least one entry a node; what it holds at first does not matter.
+    /// At least one entry per node; what it holds at first does not matter.
     pub scopes: &'a mut [Scope],
-    /// At least [`words`] words a product; what they hold at first does not matter.
+    /// At least [`words`] words per product; what they hold at first does not matter.
     pub bits: &'a mut [u64],
 }
 
@@ -157,7 +157,7 @@ impl ScopeSpace<'_> {
 ///
 /// # Errors
 /// The first defect in the order of the nodes. Never [`Defect::Space`] where `space` has one
-/// scope a node and [`words`]`(variables)` words a product.
+/// scope per node and [`words`]`(variables)` words per product.
 pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> Result<(), Defect> {
     let nodes = graph.kinds.len();
     let words = words(variables);

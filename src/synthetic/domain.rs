@@ -3,9 +3,9 @@
 /// A domain: what an entity can be, and how its evidence speaks of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// Its name on the command line.
+    /// Name, as on the command line.
     pub name: &'static str,
-    /// Its classes.
+    /// Names of the classes.
     pub classes: &'static [&'static str],
     /// How frequent each class is, in parts of `prior_total`.
     pub prior: &'static [u32],
@@ -40,11 +40,11 @@ impl Domain {
     }
 }
 
-/// A name that is not a domain's.
+/// There is no domain of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no domain {name:?}; there are {}", DOMAINS.map(|d| d.name).join(", "))]
 pub struct UnknownDomain {
-    /// The name.
+    /// The name that was asked for.
     pub name: String,
 }
 

@@ -45,7 +45,7 @@ const BACKGROUND: f64 = 0.02;
 /// An entity with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticEntity {
-    /// Its class.
+    /// The class, by number.
     pub label: usize,
     /// Embeddings of its items, row by row.
     pub embeddings: Vec<f32>,
@@ -91,7 +91,7 @@ impl Generator {
         }
     }
 
-    /// The domain.
+    /// The domain whose entities are made.
     pub fn domain(&self) -> &'static Domain {
         self.domain
     }

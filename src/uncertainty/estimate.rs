@@ -43,9 +43,9 @@ pub enum UncertaintyError {
 /// the standard error says zero and the true one is of order `1/M`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StandardErrors {
-    /// Of the variances.
+    /// Standard errors of the variances.
     pub variance: VarianceParts,
-    /// Of the entropies.
+    /// Standard errors of the entropies.
     pub entropy: EntropyParts,
 }
 
@@ -71,7 +71,7 @@ pub struct Uncertainty {
     pub entropy: EntropyParts,
     /// `None` for one sample, where the spread is unknown.
     pub standard_errors: Option<StandardErrors>,
-    /// `M`.
+    /// The number of samples `M`.
     pub samples: usize,
 }
 

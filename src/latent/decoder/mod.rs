@@ -20,8 +20,8 @@ use crate::simplex::SimplexError;
 pub enum DecodeError {
     /// The slices are not the same number of rows.
     #[error(
-        "{latents} latent numbers ({dimension} a row) do not go with {probabilities} \
-         probabilities ({classes} a row)"
+        "{latents} latent numbers ({dimension} per row) do not match {probabilities} \
+         probabilities ({classes} per row)"
     )]
     Shape {
         latents: usize,

@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let bits = self.batch().first().map_or(0, join);
