@@ -22,6 +22,7 @@ use crate::synthetic::{DOMAINS, Domain, EMBEDDING, Generator};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T6",
     title: "Calibration error against the number of items",
+    claims: &["T6"],
     run,
 };
 
