@@ -71,8 +71,9 @@ fn record(generator: &Generator, args: &Args, index: u64, out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ = write!(
         out,
-        "{{\"entity\":\"{}-{index}\",\"label\":\"{label}\",\"classes\":{:?}",
-        domain.name, domain.classes
+        "{{\"entity\":\"{}\",\"label\":\"{label}\",\"classes\":{:?}",
+        generator.entity_name(index),
+        domain.classes
     );
     if args.truth {
         posterior(generator, &entity.embeddings, out);

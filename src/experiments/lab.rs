@@ -33,9 +33,9 @@ impl Default for Settings {
     }
 }
 
-/// Who wants to know how far an experiment is; `()` does not.
+/// Progress callback; `()` ignores it.
 pub trait Progress: Sync {
-    /// There will be so many steps more.
+    /// So many more steps are to come.
     fn expect(&self, _steps: u64) {}
     /// One step is done.
     fn step(&self, _what: &str) {}

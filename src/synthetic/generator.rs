@@ -22,6 +22,7 @@
 
 use super::domain::Domain;
 use crate::latent::random::{Stream, text_key};
+use crate::log::{Evidence, Label, Record};
 use crate::math::{ExactSum, ln, log_sum_exp};
 use crate::model::Corpus;
 use crate::simplex::{Distribution, SimplexError, softmax};
@@ -49,6 +50,24 @@ pub struct SyntheticEntity {
     pub label: usize,
     /// Embeddings of its items, row by row.
     pub embeddings: Vec<f32>,
+}
+
+impl SyntheticEntity {
+    /// The record that `lpf generate` writes: items are called `e0`, `e1`, … and have embeddings.
+    pub fn record(&self, name: String) -> Record<'static> {
+        let items = self.embeddings.chunks(EMBEDDING).enumerate();
+        let item = |(i, row): (usize, &[f32])| Evidence {
+            id: Some(format!("e{i}").into()),
+            embedding: Some(row.iter().map(|&x| f64::from(x)).collect()),
+            ..Evidence::default()
+        };
+        Record {
+            entity: name.into(),
+            label: Some(Label::Number(self.label as u64)),
+            classes: None,
+            evidence: items.map(item).collect(),
+        }
+    }
 }
 
 /// Makes entities of a domain, and knows what their evidence is worth.
@@ -94,6 +113,11 @@ impl Generator {
     /// The domain whose entities are made.
     pub fn domain(&self) -> &'static Domain {
         self.domain
+    }
+
+    /// What entity number `index` is called in records: the name that its draws depend on.
+    pub fn entity_name(&self, index: u64) -> String {
+        format!("{}-{index}", self.domain.name)
     }
 
     /// Entity number `index` of the data with this seed; independent of all other entities.
