@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::aggregate::{AggregateError, UnknownMethod};
 use crate::calibration::{CalibrationError, MapError};
 use crate::learn::{AggregatorError, TrainError, VaeError};
-use crate::log::{Fault, LinesError, RecordError};
+use crate::log::{ClassesError, ColumnsError, Fault, LinesError, LogError, RecordError};
 use crate::model::{CalibrationFileError, FitError, ModelError};
 use crate::simplex::{PoolError, SimplexError};
 use crate::spn::{BuildError, EvidenceError, QueryError};
@@ -183,6 +183,20 @@ impl From<LinesError> for Error {
     }
 }
 
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Lines(error) => error.into(),
+            #[cfg(feature = "parquet")]
+            LogError::Table(crate::log::TableError::Read(error)) => error.into(),
+            LogError::Columns(error @ ColumnsError::NoProbabilities) => {
+                Error::new(ErrorKind::Setting, error).in_field("prob-columns")
+            }
+            other => Error::new(ErrorKind::Record, other),
+        }
+    }
+}
+
 impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         match error {
@@ -214,7 +228,7 @@ macro_rules! kinds {
 
 kinds! {
     Io: std::io::Error;
-    Setting: UnknownMethod, UnknownDomain;
+    Setting: UnknownMethod, UnknownDomain, ClassesError;
     Record: Fault;
     Distribution: SimplexError;
     Aggregation: AggregateError, PoolError, AggregatorError;

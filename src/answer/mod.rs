@@ -6,11 +6,13 @@
 //! | `settings` | [`AnswererBuilder`]: the settings of an [`Answerer`] |
 //! | `given` | [`Answer`], [`Class`], [`Item`]: what is said about an entity |
 //! | `stream` | [`Answers`]: the answers to all records of a reader, in parallel and constant memory |
+//! | `logged` | rows of a log, completed and answered again |
 //! | `latent` | learned aggregation and uncertainty, for evidence that has posteriors |
 
 mod answerer;
 mod given;
 mod latent;
+mod logged;
 mod settings;
 mod stream;
 

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
-use super::kept::{Source, Worst};
+use super::listed::{Source, Worst};
 use super::rounding::{DOUBLE, Precision, SINGLE};
 use super::sample::{Sample, SampleRow, line_hash};
-use crate::aggregate::{AggregateError, Method, aggregate};
+use crate::aggregate::Method;
+use crate::answer::Answerer;
 use crate::bounds::{effective_count, robust_l1};
-use crate::log::LoggedUncertainty;
+use crate::log::{Entity, LoggedUncertainty};
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
 use crate::uncertainty::variance_decomposition;
@@ -78,50 +79,43 @@ impl Largest {
 
 /// One row with evidence.
 #[derive(Debug)]
-pub struct WithEvidence<'a> {
+pub(super) struct WithEvidence<'a> {
     /// Where it stands.
     pub at: Source<'a>,
-    /// Name of the entity.
-    pub id: &'a str,
     /// The line itself.
     pub line: &'a [u8],
     /// Position of the true class.
     pub label: usize,
-    /// The factors.
-    pub factors: Vec<Distribution>,
-    /// Their weights.
-    pub weights: Vec<f64>,
+    /// Its factors and weights.
+    pub entity: Entity<'a>,
 }
 
 impl EvidenceTally {
-    /// Adds a row with factors; returns the answer, computed where there is none.
-    ///
-    /// # Errors
-    /// Where the factors cannot be combined; nothing is added then.
-    pub fn add(
+    /// Adds a row with factors, and `own`, the answer that follows from them; returns the logged
+    /// answer, or else `own`.
+    pub(super) fn add(
         &mut self,
         row: WithEvidence<'_>,
         answer: Option<Vec<f64>>,
-        method: Option<Method>,
-    ) -> Result<Option<Vec<f64>>, AggregateError> {
-        let (factors, weights) = (&row.factors, &row.weights);
-        let own = match method {
-            Some(method) => Some(aggregate(method, factors, weights, None)?),
-            None => None,
-        };
+        own: Option<Distribution>,
+        answerer: &Answerer,
+    ) -> Option<Vec<f64>> {
+        let Entity {
+            factors, weights, ..
+        } = &row.entity;
         self.rows += 1;
-        match (&answer, &own, method) {
-            (Some(answer), Some(own), Some(method)) => {
-                self.compare(&row, answer, own.probabilities(), method);
+        match (&answer, &own) {
+            (Some(answer), Some(own)) => {
+                self.compare(&row, answer, own.probabilities(), answerer);
             }
-            (None, Some(_), _) => self.computed += 1,
+            (None, Some(_)) => self.computed += 1,
             _ => {}
         }
         match effective_count(weights) {
             Ok(k_eff) => self.k_eff.add(k_eff),
             Err(_) => self.weightless += 1,
         }
-        if let (Some(Method::Spn), Some(own)) = (method, &own) {
+        if let (Method::Spn, Some(own)) = (answerer.method(), &own) {
             self.margins.add(margin(own));
             if let Some(items) = items_to_change(factors, weights, own.argmax())
                 && let Some(count) = self.changed_by.get_mut(items - 1)
@@ -137,20 +131,30 @@ impl EvidenceTally {
             self.sample.add(hash, row.at, numbers, || SampleRow {
                 label: row.label,
                 answer: answer.clone(),
-                factors: row.factors,
-                weights: row.weights,
+                factors: row.entity.factors,
+                weights: row.entity.weights,
             });
         }
-        Ok(answer)
+        answer
     }
 
-    fn compare(&mut self, row: &WithEvidence<'_>, answer: &[f64], own: &[f64], method: Method) {
+    fn compare(
+        &mut self,
+        row: &WithEvidence<'_>,
+        answer: &[f64],
+        own: &[f64],
+        answerer: &Answerer,
+    ) {
         self.compared += 1;
         let largest = answer.iter().zip(own).map(|(a, b)| (a - b).abs());
         let largest = largest.fold(0.0, f64::max);
         self.largest_difference.add(largest);
+        let Entity {
+            factors, weights, ..
+        } = &row.entity;
         let within = |precision: Precision| {
-            let allowed = precision.allowed(method, &row.factors, &row.weights, own);
+            let (method, prior) = (answerer.method(), answerer.prior());
+            let allowed = precision.allowed(method, prior, factors, weights, own);
             let mut pairs = answer.iter().zip(own).zip(&allowed);
             pairs.all(|((a, b), allowed)| (a - b).abs() <= *allowed)
         };
@@ -158,7 +162,7 @@ impl EvidenceTally {
         self.within_double += u64::from(double);
         self.within_single += u64::from(single);
         if !single {
-            self.inconsistent.add(largest, row.at, row.id);
+            self.inconsistent.add(largest, row.at, &row.entity.name);
         }
     }
 
@@ -330,6 +334,7 @@ fn items_to_change(factors: &[Distribution], weights: &[f64], winner: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::aggregate;
     use proptest::prelude::*;
 
     fn d(p: &[f64]) -> Distribution {

@@ -14,7 +14,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -65,12 +64,14 @@ pub struct GateLimit {
 }
 
 /// Why a file is not a gate.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GateError {
     /// It cannot be read.
+    #[error("cannot be read: {0}")]
     Io(std::io::Error),
     /// A line is wrong.
+    #[error("line {line}: {what}")]
     Line {
         /// Which, counted from 1.
         line: u64,
@@ -78,17 +79,6 @@ pub enum GateError {
         what: String,
     },
 }
-
-impl fmt::Display for GateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GateError::Io(error) => write!(f, "cannot be read: {error}"),
-            GateError::Line { line, what } => write!(f, "line {line}: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for GateError {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -26,7 +26,7 @@ struct Totals {
 
 /// One cell that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct GridCell {
     /// Predictions in it.
     pub count: u64,
     /// How many of them were right.
@@ -35,7 +35,7 @@ pub struct Cell {
     pub confidence: f64,
 }
 
-impl Cell {
+impl GridCell {
     /// Mean confidence.
     pub fn mean(&self) -> f64 {
         self.confidence / self.count as f64
@@ -123,9 +123,9 @@ impl Grid {
     }
 
     /// The cells that are not empty, by rising confidence.
-    pub fn cells(&self) -> impl DoubleEndedIterator<Item = Cell> {
+    pub fn cells(&self) -> impl DoubleEndedIterator<Item = GridCell> {
         let filled = self.cells.iter().filter(|t| t.count > 0);
-        filled.map(|t| Cell {
+        filled.map(|t| GridCell {
             count: t.count,
             correct: t.correct,
             confidence: t.confidence as f64 / UNITS,
@@ -163,9 +163,9 @@ impl Grid {
     /// The cells grouped into at most `bins` bins of about equal count: a bin is closed by the
     /// first cell at which the running count reaches the bin's share of the whole, so that equal
     /// confidences are never torn apart.
-    pub fn equal_mass(&self, bins: usize) -> Vec<Cell> {
+    pub fn equal_mass(&self, bins: usize) -> Vec<GridCell> {
         let total = u128::from(self.count());
-        let mut out: Vec<Cell> = Vec::with_capacity(bins);
+        let mut out: Vec<GridCell> = Vec::with_capacity(bins);
         let (mut count, mut correct, mut confidence) = (0u64, 0u64, 0u128);
         let mut seen = 0u128;
         for totals in self.cells.iter().filter(|t| t.count > 0) {
@@ -175,7 +175,7 @@ impl Grid {
             seen += u128::from(totals.count);
             let due = seen * bins as u128 >= total * (out.len() as u128 + 1);
             if due || seen == total {
-                out.push(Cell {
+                out.push(GridCell {
                     count,
                     correct,
                     confidence: confidence as f64 / UNITS,

@@ -10,8 +10,8 @@
 
 use rayon::prelude::*;
 
-use super::grid::Cell;
-use super::outcome::{self, Power, Side, Threshold, Verdict};
+use super::grid::GridCell;
+use super::outcome::{self, CheckVerdict, Power, Side, Threshold};
 use crate::bounds::{binomial_cdf, clopper_pearson, empirical_bernstein_radius};
 use crate::calibration::Reliability;
 use crate::math::{ExactSum, ln};
@@ -104,7 +104,7 @@ pub fn gaps_of(reliabilities: &[&Reliability], delta: f64) -> Vec<Vec<BinGap>> {
 }
 
 /// The same for bins made of cells of the grid.
-pub fn gaps_of_cells(cells: &[Cell], delta: f64) -> Vec<BinGap> {
+pub fn gaps_of_cells(cells: &[GridCell], delta: f64) -> Vec<BinGap> {
     let share = delta / cells.len().max(1) as f64;
     cells
         .par_iter()
@@ -202,8 +202,8 @@ pub fn binary_entropy(p: f64) -> f64 {
     term(p) + term(1.0 - p)
 }
 
-/// The verdict on an interval, never on the value alone; see [`outcome::Verdict`].
-pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> Verdict {
+/// The verdict on an interval, never on the value alone; see [`outcome::CheckVerdict`].
+pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> CheckVerdict {
     let limit = threshold.value;
     let (good, bad) = match threshold.side {
         Side::AtMost => (high <= limit, low > limit),
@@ -211,10 +211,10 @@ pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> 
         Side::Within => (-limit <= low && high <= limit, low > limit || high < -limit),
     };
     if good {
-        return Verdict::Pass;
+        return CheckVerdict::Pass;
     }
     if bad {
-        return Verdict::Fail;
+        return CheckVerdict::Fail;
     }
     // Widths shrink with the root of n: the interval must reach no further than the value is from the
     // limit. An end may be short because nothing lies beyond it (an error is not below zero), so the
@@ -227,7 +227,7 @@ pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> 
     let ratio = reach / distance;
     let needed = libm::ceil(n as f64 * ratio * ratio);
     let needed_n = (needed.is_finite() && needed < u64::MAX as f64).then_some(needed as u64);
-    Verdict::Undecided {
+    CheckVerdict::Undecided {
         needed_n: needed_n.map(|needed| needed.max(n.saturating_add(1))),
     }
 }
@@ -285,8 +285,8 @@ pub fn power(confidences: Confidences, limit: f64, effect: f64, delta: f64) -> O
 }
 
 /// An interval as a report has it.
-pub fn shown((low, high): (f64, f64), delta: f64, method: &'static str) -> outcome::Interval {
-    outcome::Interval {
+pub fn shown((low, high): (f64, f64), delta: f64, method: &'static str) -> outcome::CheckInterval {
+    outcome::CheckInterval {
         low,
         high,
         confidence: 1.0 - delta,
@@ -310,40 +310,46 @@ mod tests {
         // The value alone would pass the first and fail the second.
         for (value, low, high) in [(0.04, 0.01, 0.07), (0.06, 0.01, 0.09)] {
             let verdict = decide(value, low, high, 100, at_most(0.05));
-            let Verdict::Undecided { needed_n: Some(n) } = verdict else {
+            let CheckVerdict::Undecided { needed_n: Some(n) } = verdict else {
                 panic!("{verdict:?}");
             };
             assert!(n > 100);
         }
-        assert_eq!(decide(0.04, 0.03, 0.05, 9, at_most(0.05)), Verdict::Pass);
-        assert_eq!(decide(0.08, 0.051, 0.09, 9, at_most(0.05)), Verdict::Fail);
+        assert_eq!(
+            decide(0.04, 0.03, 0.05, 9, at_most(0.05)),
+            CheckVerdict::Pass
+        );
+        assert_eq!(
+            decide(0.08, 0.051, 0.09, 9, at_most(0.05)),
+            CheckVerdict::Fail
+        );
         let exact = decide(0.05, 0.0, 0.1, 9, at_most(0.05));
-        assert_eq!(exact, Verdict::Undecided { needed_n: None });
+        assert_eq!(exact, CheckVerdict::Undecided { needed_n: None });
         let within = Threshold {
             side: Side::Within,
             value: 0.02,
         };
-        assert_eq!(decide(0.0, -0.02, 0.02, 9, within), Verdict::Pass);
-        assert_eq!(decide(-0.05, -0.06, -0.021, 9, within), Verdict::Fail);
-        assert_eq!(decide(0.05, 0.021, 0.06, 9, within), Verdict::Fail);
+        assert_eq!(decide(0.0, -0.02, 0.02, 9, within), CheckVerdict::Pass);
+        assert_eq!(decide(-0.05, -0.06, -0.021, 9, within), CheckVerdict::Fail);
+        assert_eq!(decide(0.05, 0.021, 0.06, 9, within), CheckVerdict::Fail);
         let least = Threshold {
             side: Side::AtLeast,
             value: 0.9,
         };
-        assert_eq!(decide(0.95, 0.9, 0.97, 9, least), Verdict::Pass);
-        assert_eq!(decide(0.8, 0.7, 0.89, 9, least), Verdict::Fail);
+        assert_eq!(decide(0.95, 0.9, 0.97, 9, least), CheckVerdict::Pass);
+        assert_eq!(decide(0.8, 0.7, 0.89, 9, least), CheckVerdict::Fail);
         // An end on the limit keeps it: no failure as long as the limit itself may be true.
-        let undecided = |verdict| matches!(verdict, Verdict::Undecided { .. });
+        let undecided = |verdict| matches!(verdict, CheckVerdict::Undecided { .. });
         assert!(undecided(decide(0.08, 0.05, 0.09, 9, at_most(0.05))));
         assert!(undecided(decide(0.8, 0.7, 0.9, 9, least)));
         assert!(undecided(decide(0.05, 0.02, 0.06, 9, within)));
         assert!(undecided(decide(-0.05, -0.06, -0.02, 9, within)));
-        assert_eq!(decide(0.5, 0.0, 1.0, 9, at_most(1.0)), Verdict::Pass);
+        assert_eq!(decide(0.5, 0.0, 1.0, 9, at_most(1.0)), CheckVerdict::Pass);
         // Four times the rows halve the interval: the half above 0.25 has to become a quarter.
         let needed = decide(0.25, 0.0, 0.75, 100, at_most(0.5));
         assert_eq!(
             needed,
-            Verdict::Undecided {
+            CheckVerdict::Undecided {
                 needed_n: Some(400)
             }
         );

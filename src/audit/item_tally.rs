@@ -4,22 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence_tally::Largest;
-use super::kept::{Source, Worst};
+use super::listed::{Source, Worst};
 use super::rounding::{DOUBLE, Precision, SINGLE};
 use crate::assumptions::NormSums;
-use crate::latent::{Confidence, GaussianPosterior};
+use crate::latent::Confidence;
+use crate::log::LoggedItem;
 
 /// How many confidence functions are told apart.
 const FUNCTIONS: usize = Confidence::ALL.len();
-
-/// What was logged of one item beside its factor.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoggedItem {
-    /// Its posterior, where it has one.
-    pub posterior: Option<GaussianPosterior>,
-    /// Its weight, where one was logged.
-    pub weight: Option<f64>,
-}
 
 /// Counts and sums over rows with items. Merging adds them up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -150,6 +142,7 @@ impl ItemTally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::latent::GaussianPosterior;
     use proptest::prelude::*;
 
     fn posterior(sigma: &[f64]) -> GaussianPosterior {

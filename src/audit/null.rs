@@ -11,7 +11,7 @@
 
 use rayon::prelude::*;
 
-use super::grid::{Cell, Grid};
+use super::grid::{Grid, GridCell};
 use crate::calibration::bin_index;
 use crate::latent::random::{Stream, text_key};
 use crate::math::ExactSum;
@@ -44,7 +44,7 @@ fn upper(sorted: &[f64]) -> Option<f64> {
 
 /// One bin of the simulation.
 struct Bin {
-    cells: Vec<Cell>,
+    cells: Vec<GridCell>,
     /// Sum of the confidences.
     expected: f64,
     variance: f64,
@@ -89,7 +89,7 @@ pub fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
 }
 
 impl Bin {
-    fn new(cells: Vec<Cell>) -> Self {
+    fn new(cells: Vec<GridCell>) -> Self {
         let expected: ExactSum = cells.iter().map(|c| c.confidence).collect();
         let terms = cells
             .iter()

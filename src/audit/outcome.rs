@@ -1,19 +1,20 @@
-//! What an audit gives: pure data, the same names in every format.
+//! The result of an audit: pure data, the same names in every format.
 //!
 //! Nothing here knows how it will be shown. Serialized as it stands it is the JSON report, whose
-//! shape is numbered by [`SCHEMA_VERSION`]. A number that is infinite or undefined is `null` there.
+//! schema is numbered by [`SCHEMA_VERSION`]. A number that is infinite or undefined is `null` there.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The number of this shape; any change of a name or of a meaning raises it, a further name does not.
+/// The version of the schema: raised by any change of a name or meaning, not by a new name.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Everything an audit has found.
+/// The result of an audit. Rendered by `to_text`, `to_json`, `to_markdown`, `to_junit`, `to_sarif` and
+/// `to_html`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Audit {
+pub struct AuditReport {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// What made the report.
@@ -24,8 +25,8 @@ pub struct Audit {
     pub baseline: Vec<Input>,
     /// Rows that could not be used.
     pub rejected: Rejected,
-    /// What was asked for.
-    pub settings: Settings,
+    /// The settings that it was made with.
+    pub settings: ReportSettings,
     /// How many checks have each verdict.
     pub summary: Summary,
     /// The checks, in a fixed order.
@@ -34,12 +35,32 @@ pub struct Audit {
     pub curves: Curves,
 }
 
+impl AuditReport {
+    /// Whether no check fails, nor is undecided where certainty is asked for.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.summary.passed
+    }
+
+    /// The checks, in a fixed order.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// The check of this id; `None` where there is none, or where it needs a baseline.
+    #[must_use]
+    pub fn check(&self, id: &str) -> Option<&Check> {
+        self.checks.iter().find(|check| check.id == id)
+    }
+}
+
 /// The program that made a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tool {
-    /// Its name.
+    /// `lpf audit`.
     pub name: &'static str,
-    /// Its version.
+    /// The version of this crate.
     pub version: &'static str,
 }
 
@@ -52,7 +73,8 @@ impl Tool {
 }
 
 /// One file, or one stream.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Input {
     /// Its name as given; `-` for a stream without a name.
     pub name: String,
@@ -67,9 +89,9 @@ pub struct Input {
 /// Rows that could not be used: none is dropped without being counted here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Rejected {
-    /// How many.
+    /// Number of rejected rows.
     pub count: u64,
-    /// How many for each reason, by reason.
+    /// The number of rows for each reason.
     pub reasons: Vec<ReasonCount>,
     /// The first of them, by file and line; at most [`FIRST_REJECTIONS`].
     pub first: Vec<Rejection>,
@@ -83,12 +105,12 @@ pub const FIRST_REJECTIONS: usize = 20;
 pub struct ReasonCount {
     /// The reason, in a few words.
     pub reason: &'static str,
-    /// How many rows.
+    /// Number of rows.
     pub count: u64,
 }
 
 /// One row that could not be used.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rejection {
     /// Name of the input.
     pub file: String,
@@ -100,10 +122,10 @@ pub struct Rejection {
     pub message: String,
 }
 
-/// What was asked for.
+/// The settings that a report was made with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct ReportSettings {
     /// Names of the classes; numbers where they have none.
     pub classes: Vec<String>,
     /// Number of equal-width bins, and of equal-mass bins.
@@ -116,7 +138,7 @@ pub struct Settings {
     pub tolerance: f64,
     /// SHA-256 of the calibration map that answers were passed through, if any.
     pub calibration: Option<String>,
-    /// How weights are said to follow from posteriors: the name of a function, or `none`.
+    /// The function by which weights follow from posteriors, or `none`.
     pub confidence_function: String,
     /// The model that gave factors to items without, if any.
     pub model: Option<ModelUsed>,
@@ -129,7 +151,7 @@ pub struct Settings {
 
 /// A model that gave factors to items that were logged as posteriors or embeddings, and all that
 /// these factors depend on beside the items.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelUsed {
     /// SHA-256 of its file.
@@ -143,15 +165,15 @@ pub struct ModelUsed {
 /// How many checks have each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Whether no check stops a pipeline: exit code 0, otherwise 1.
+    /// Whether the audit passed: exit code 0, otherwise 1.
     pub passed: bool,
     /// Checks whose whole interval is on the good side.
     pub pass: usize,
     /// Checks whose whole interval is on the bad side.
     pub fail: usize,
-    /// Checks with too few rows to tell.
+    /// Checks with too few rows to decide.
     pub undecided: usize,
-    /// Checks for which the input has nothing.
+    /// Checks that the log has no data for.
     pub not_run: usize,
     /// Checks without a threshold.
     pub information: usize,
@@ -163,11 +185,11 @@ impl Summary {
         let mut summary = Summary::default();
         for check in checks {
             let count = match check.verdict {
-                Verdict::Pass => &mut summary.pass,
-                Verdict::Fail => &mut summary.fail,
-                Verdict::Undecided { .. } => &mut summary.undecided,
-                Verdict::NotRun { .. } => &mut summary.not_run,
-                Verdict::Information => &mut summary.information,
+                CheckVerdict::Pass => &mut summary.pass,
+                CheckVerdict::Fail => &mut summary.fail,
+                CheckVerdict::Undecided { .. } => &mut summary.undecided,
+                CheckVerdict::NotRun { .. } => &mut summary.not_run,
+                CheckVerdict::Information => &mut summary.information,
             };
             *count += 1;
         }
@@ -183,37 +205,36 @@ pub struct Check {
     pub id: &'static str,
     /// A name for people: `Calibration error of the predicted class (ECE)`.
     pub title: &'static str,
-    /// What was found; none where it was not run.
+    /// The value found; `None` where the check was not run.
     pub value: Option<f64>,
-    /// An interval for what was estimated; none where all rows were checked and nothing was
-    /// estimated.
-    pub interval: Option<Interval>,
-    /// Rows (or items, where the sentence says so) it rests on.
+    /// An interval for the true value; `None` where every row was checked and nothing is estimated.
+    pub interval: Option<CheckInterval>,
+    /// Number of rows (or items, where the sentence says so).
     pub n: u64,
-    /// The limit it is held to, if any.
+    /// The limit, if any.
     pub threshold: Option<Threshold>,
-    /// What follows.
-    pub verdict: Verdict,
+    /// The verdict on the interval.
+    pub verdict: CheckVerdict,
     /// Whether it makes the audit fail: exit code 1.
     pub stops: bool,
-    /// The probability to notice a violation of a stated size with these rows, where it is known.
+    /// The power against a violation of a stated size, where it is known.
     pub power: Option<Power>,
     /// The finding in one plain sentence.
     pub sentence: String,
-    /// The rows that are furthest off, worst first.
+    /// The worst rows, worst first.
     pub worst: Vec<Offender>,
 }
 
-/// An interval, and how sure it is.
+/// An interval, and its confidence level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
+pub struct CheckInterval {
     /// Lower end.
     pub low: f64,
     /// Upper end.
     pub high: f64,
     /// The probability with which it holds.
     pub confidence: f64,
-    /// How it was found.
+    /// The method it was computed by.
     pub method: &'static str,
 }
 
@@ -241,7 +262,7 @@ pub enum Side {
 /// The outcome of a check. It rests on the interval, never on the value alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// The whole interval is on the good side.
     Pass,
     /// The whole interval is on the bad side.
@@ -252,7 +273,7 @@ pub enum Verdict {
         /// would, because the value is the limit.
         needed_n: Option<u64>,
     },
-    /// The input has not what this check needs.
+    /// The log lacks what this check needs.
     NotRun {
         /// What is missing.
         reason: String,
@@ -261,17 +282,17 @@ pub enum Verdict {
     Information,
 }
 
-/// How likely a violation would be noticed.
+/// The power of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Power {
-    /// The true value that is supposed.
+    /// The supposed true value.
     pub effect: f64,
-    /// The probability that the check fails then, with as many rows as there are.
+    /// The probability that the check then fails, with this number of rows.
     pub probability: f64,
 }
 
-/// A row that is far off.
-#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+/// One of the worst rows of a check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offender {
     /// Name of the input.
     pub file: String,

@@ -19,6 +19,14 @@
 //! most `n`) and `A(y)` adds the terms and `ln n` for a prior. The last normalization adds the
 //! largest of these over the classes and `n + 3` roundings.
 //!
+//! The product that is corrected for a prior `π` is made of `Φ/π`, and of `π` once: an item's term is of
+//! size `m ≤ w·(abs(ln Φ(y)) + abs(ln π(y))) + ln n`, and off by `7u·w` instead of `3u·w`, as `π` is
+//! rounded and divided as `Φ` is, and the quotient is rounded; `A(y)` adds `abs(ln π(y))` for the prior,
+//! which is off by `3u` and its logarithm's `4u·abs(ln π(y))`. A correction by the power `1 − Σw` of the
+//! prior is off by no more: the `K + 1` roundings of the sum are those of the table's fourth row.
+//!
+//! A learned aggregate is recomputed bit by bit; only the rounding of the stored answer is allowed.
+//!
 //! Numbers below the smallest normal one of the precision lose digits: an entry may also be off by
 //! that number.
 //!
@@ -75,6 +83,7 @@ impl Precision {
     pub fn allowed(
         self,
         method: Method,
+        prior: Option<&Distribution>,
         factors: &[Distribution],
         weights: &[f64],
         own: &[f64],
@@ -83,14 +92,23 @@ impl Precision {
         let relative: Vec<f64> = match method {
             Method::Spn | Method::PriorCorrected => {
                 let log_n = ln(n);
+                let size_of = |p: &Distribution, y: usize| {
+                    let p = p.probabilities().get(y).copied().unwrap_or(1.0);
+                    if p > 0.0 { ln(p).abs() } else { 0.0 }
+                };
                 let logs: Vec<f64> = (0..own.len())
                     .map(|y| {
-                        let (mut each, mut sum) = (0.0, log_n);
+                        let (prior, mut each, mut sum, an_item) = match prior {
+                            Some(prior) => {
+                                let prior = size_of(prior, y);
+                                (prior, 3.0 + 4.0 * prior, prior, 7.0)
+                            }
+                            None => (0.0, 0.0, log_n, 3.0),
+                        };
                         for (factor, &w) in factors.iter().zip(weights) {
-                            let p = factor.probabilities().get(y).copied().unwrap_or(1.0);
-                            let log = if p > 0.0 { w * ln(p).abs() } else { 0.0 };
+                            let log = w * (size_of(factor, y) + prior);
                             let size = log + log_n;
-                            each += 3.0 * w + log + 4.0 * size + 4.0;
+                            each += an_item * w + log + 4.0 * size + 4.0;
                             sum += size;
                         }
                         each + (k + 1.0) * sum + 2.0
@@ -100,7 +118,10 @@ impl Precision {
                 let relative = |log: &f64| libm::expm1(self.unit * (log + largest + n + 3.0));
                 logs.iter().map(relative).collect()
             }
-            _ => vec![(k + n + 6.0) * self.unit; own.len()],
+            Method::Learned => vec![self.unit; own.len()],
+            Method::Uniform | Method::Vote | Method::Max => {
+                vec![(k + n + 6.0) * self.unit; own.len()]
+            }
         };
         let entries = relative.iter().zip(own);
         entries.map(|(r, p)| r * p + self.smallest).collect()
@@ -136,16 +157,22 @@ mod tests {
     use crate::aggregate::aggregate;
     use proptest::prelude::*;
 
-    /// The product in single precision, the plain way: powers, multiplied, divided by their sum.
-    fn plain_single(factors: &[Distribution], weights: &[f64]) -> Vec<f64> {
+    /// The product in single precision, the plain way: powers, multiplied, divided by their sum; with
+    /// a prior, powers of `Φ/π`, and `π` at the end.
+    fn plain_single(
+        prior: Option<&Distribution>,
+        factors: &[Distribution],
+        weights: &[f64],
+    ) -> Vec<f64> {
         let n = factors[0].classes();
-        let mut out = vec![1f32; n];
+        let prior: Vec<f32> = match prior {
+            Some(prior) => prior.probabilities().iter().map(|&p| p as f32).collect(),
+            None => vec![1.0; n],
+        };
+        let mut out = prior.clone();
         for (factor, &w) in factors.iter().zip(weights) {
-            let powers: Vec<f32> = factor
-                .probabilities()
-                .iter()
-                .map(|&p| (p as f32).powf(w as f32))
-                .collect();
+            let pairs = factor.probabilities().iter().zip(&prior);
+            let powers: Vec<f32> = pairs.map(|(&p, q)| (p as f32 / q).powf(w as f32)).collect();
             let total: f32 = powers.iter().sum();
             for (o, p) in out.iter_mut().zip(&powers) {
                 *o *= p / total;
@@ -162,19 +189,26 @@ mod tests {
         fn a_product_in_single_precision_is_told_from_a_wrong_one(
             rows in prop::collection::vec(prop::collection::vec(0.001f64..1.0, 3), 2..7),
             weights in prop::collection::vec(0.1f64..1.5, 7),
+            prior in prop::option::of(prop::collection::vec(0.05f64..1.0, 3)),
         ) {
-            let factors: Vec<Distribution> =
-                rows.into_iter().map(|r| Distribution::from_weights(r).unwrap()).collect();
+            let distribution = |r: Vec<f64>| Distribution::from_weights(r).unwrap();
+            let factors: Vec<Distribution> = rows.into_iter().map(distribution).collect();
+            let prior = prior.map(distribution);
+            let prior = prior.as_ref();
+            let method = prior.map_or(Method::Spn, |_| Method::PriorCorrected);
             let mut weights = weights[..factors.len()].to_vec();
-            let single = plain_single(&factors, &weights);
+            let single = plain_single(prior, &factors, &weights);
             let fits = |weights: &[f64], precision: Precision| {
-                let own = aggregate(Method::Spn, &factors, weights, None).unwrap();
-                let allowed = precision.allowed(Method::Spn, &factors, weights, own.probabilities());
-                let mut pairs = single.iter().zip(own.probabilities()).zip(&allowed);
+                let own = aggregate(method, &factors, weights, prior).unwrap();
+                let own = own.probabilities();
+                let allowed = precision.allowed(method, prior, &factors, weights, own);
+                let mut pairs = single.iter().zip(own).zip(&allowed);
                 pairs.all(|((a, b), allowed)| (a - b).abs() <= *allowed)
             };
             prop_assert!(fits(&weights, SINGLE));
-            let range = factors[0].probabilities().iter().map(|p| p.ln());
+            let flat = vec![1.0; 3];
+            let prior = prior.map_or(&flat[..], |prior| prior.probabilities());
+            let range = factors[0].probabilities().iter().zip(prior).map(|(p, q)| (p / q).ln());
             let range = range.clone().fold(f64::MIN, f64::max) - range.fold(f64::MAX, f64::min);
             prop_assume!(range * weights[0] > 1.0);
             prop_assume!(single.iter().all(|p| *p > 0.01));

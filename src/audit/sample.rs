@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::Source;
+use super::listed::Source;
 use crate::latent::random::text_key;
 use crate::simplex::Distribution;
 

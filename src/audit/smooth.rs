@@ -11,7 +11,7 @@ const HALVINGS: u32 = 10;
 
 /// The cells of a grid as the smooth error takes them; each stands at its mean confidence.
 pub fn smooth_cells(grid: &Grid) -> Vec<SmoothCell> {
-    let cell = |c: super::grid::Cell| SmoothCell {
+    let cell = |c: super::grid::GridCell| SmoothCell {
         confidence: c.mean().min(1.0),
         residual: c.confidence - c.correct as f64,
         count: c.count,

@@ -3,19 +3,18 @@
 //! The file is one JSON object with a name and a version. Nothing in it is believed: it is read up to
 //! a limit, and refused where its parts do not fit each other.
 
-use std::fmt;
 use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::MAX_CLASSES;
+use super::scan::MAX_CLASSES;
 use super::tally::Tally;
 use crate::log::check_names;
 
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";
 /// The version of the format; any change of meaning raises it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The largest file that is read: some ten times a state with all cells of the grid, a full sample
 /// and a thousand classes.
 pub const MAX_STATE_BYTES: u64 = 512 << 20;
@@ -32,37 +31,25 @@ struct File<T> {
 }
 
 /// Why a state cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
     /// It cannot be read.
+    #[error("cannot be read: {0}")]
     Read(std::io::Error),
     /// It is larger than [`MAX_STATE_BYTES`].
+    #[error("larger than {} MiB", MAX_STATE_BYTES >> 20)]
     TooLarge,
-    /// It is no state, or cut off.
+    /// Not a state, or cut off.
+    #[error("not the state of an audit: {0}")]
     Syntax(String),
     /// It is a state of another version.
+    #[error("a state of version {0}; this program reads version {VERSION}")]
     Version(u32),
     /// Its parts do not fit each other.
+    #[error("a damaged state: {0}")]
     Content(&'static str),
 }
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StateError::Read(error) => write!(f, "cannot be read: {error}"),
-            StateError::TooLarge => write!(f, "larger than {} MiB", MAX_STATE_BYTES >> 20),
-            StateError::Syntax(what) => write!(f, "not a state written by --partial: {what}"),
-            StateError::Version(version) => write!(
-                f,
-                "a state of version {version}; this program reads version {VERSION}"
-            ),
-            StateError::Content(what) => write!(f, "a damaged state: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for StateError {}
 
 /// The bytes of a state.
 ///
@@ -103,10 +90,10 @@ pub fn read_state(reader: impl Read) -> Result<Tally, StateError> {
 }
 
 fn check(tally: &Tally) -> Result<(), &'static str> {
-    let (shape, scores, evidence) = (&tally.shape, &tally.scores, &tally.evidence);
+    let (settings, scores, evidence) = (&tally.settings, &tally.scores, &tally.evidence);
     let items = &tally.items;
-    let classes = shape.classes.len();
-    check_names(&shape.classes)?;
+    let classes = settings.classes.len();
+    check_names(&settings.classes)?;
     if classes > MAX_CLASSES {
         return Err("too many classes");
     }
@@ -121,7 +108,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     let n = scores.top.count();
     let all = std::iter::once(&scores.top).chain(&scores.classwise);
     let mut all = all.map(|reliability| (reliability.bins().len(), reliability.count()));
-    if all.any(|(bins, count)| bins != shape.bins || count != n) {
+    if all.any(|(bins, count)| bins != settings.bins || count != n) {
         return Err("the bins");
     }
     // Before any sum of them is formed.
@@ -156,7 +143,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     let rows: u64 = tally.inputs.iter().map(|input| input.rows).sum();
     let margins = evidence.margins.count();
     let fits = [
-        (scores.grid.checked_count() == Some(n), "the grid"),
+        (tally.grid.checked_count() == Some(n), "the grid"),
         (scores.labels.iter().sum::<u64>() == n, "the labels"),
         (
             scores.predicted.iter().sum::<u64>() == n,
@@ -200,7 +187,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
         ),
         (evidence.sample.fits(classes), "the sample"),
         (items.fits(rows), "the items"),
-        ((0.0..1.0).contains(&shape.tolerance), "the tolerance"),
+        ((0.0..1.0).contains(&settings.tolerance), "the tolerance"),
     ];
     match fits.into_iter().find(|(fits, _)| !fits) {
         Some((_, what)) => Err(what),

@@ -3,28 +3,24 @@
 //! Tallies of shards, in any order and by any number of threads, merge to the tally of one pass
 //! over everything, to the last bit; the report is a function of the tally alone.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::evidence_tally::{EvidenceTally, WithEvidence};
 use super::grid::Grid;
 use super::item_tally::ItemTally;
-use super::kept::{Reason, Source, Unusable, Worst};
+use super::listed::{Source, Unusable, Worst};
 use super::outcome::{Input, ModelUsed};
-use super::row::{self, Classes, Refusal, Row};
 use crate::aggregate::Method;
-use crate::calibration::{CalibrationError, Reliability};
+use crate::answer::Answerer;
+use crate::calibration::{CalibrationError, Evaluation};
 use crate::latent::Confidence;
-use crate::log::Prediction;
-use crate::math::{ExactSum, ln};
-use crate::model::{CalibrationFile, LatentModel};
+use crate::log::{Prediction, Reason, Row, RowError, RowRules};
 use crate::simplex::Distribution;
 
 /// What must agree for two tallies to be of one log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shape {
+pub struct TallySettings {
     /// Names of the classes, or their numbers.
     pub classes: Vec<String>,
     /// Whether these are names.
@@ -33,168 +29,42 @@ pub struct Shape {
     pub bins: usize,
     /// How far the sum of a distribution may be from one.
     pub tolerance: f64,
-    /// How the answer is said to follow from the factors: `spn`, `uniform`, or nothing.
+    /// How the answer follows from the factors: the name of a [`Method`], or `none`.
     pub method: String,
-    /// How weights are said to follow from posteriors: the name of a [`Confidence`], or `none`.
+    /// The prior that the method uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<Vec<f64>>,
+    /// How weights follow from posteriors: the name of a [`Confidence`], or `none`.
     pub confidence: String,
-    /// What gave factors to items that were logged without.
+    /// The model that gave factors to items without.
     pub model: Option<ModelUsed>,
     /// SHA-256 of the calibration map that answers were passed through before they were scored.
     pub calibration: Option<String>,
 }
 
-/// How rows are read.
+impl TallySettings {
+    /// How the answer follows from the factors, if it does.
+    pub fn method(&self) -> Option<Method> {
+        self.method.parse().ok()
+    }
+}
+
+/// How rows are read and judged.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
-    /// What messages call the answer.
-    pub answer_field: &'a str,
-    /// The classes of the log.
-    pub classes: &'a Classes,
-    /// A map that answers are passed through before they are scored.
-    pub calibration: Option<&'a CalibrationFile>,
-    /// A model that gives factors to items that were logged without.
-    pub latent: Option<&'a LatentModel>,
-}
-
-/// Counts and exact sums over the predictions that could be scored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Scores {
-    /// Confidence and correctness of the predicted class.
-    pub top: Reliability,
-    /// Probability and truth of each class.
-    pub classwise: Vec<Reliability>,
-    /// Confidence and correctness on a fine grid.
-    pub grid: Grid,
-    /// Sum of `Σ_j (p_j − [j = y])²`, and of its square.
-    pub brier: [ExactSum; 2],
-    /// Sum of `−ln p_y`, and of its square, where `p_y > 0`.
-    pub log_loss: [ExactSum; 2],
-    /// Predictions with `p_y = 0`.
-    pub impossible: u64,
-    /// Sum of `−ln p_y − H(p)`, and of its square, where `p_y > 0`.
-    pub excess: [ExactSum; 2],
-    /// How often each class was true.
-    pub labels: Vec<u64>,
-    /// How often each class was predicted.
-    pub predicted: Vec<u64>,
-}
-
-impl Scores {
-    fn new(classes: usize, bins: usize) -> Result<Self, CalibrationError> {
-        let empty = Reliability::new(bins)?;
-        Ok(Scores {
-            classwise: vec![empty.clone(); classes],
-            top: empty,
-            grid: Grid::default(),
-            brier: Default::default(),
-            log_loss: Default::default(),
-            impossible: 0,
-            excess: Default::default(),
-            labels: vec![0; classes],
-            predicted: vec![0; classes],
-        })
-    }
-
-    /// Adds a prediction of class `first`, with entries in `[0, 1]`, to all but the grid, for which
-    /// it waits.
-    pub(super) fn add(
-        &mut self,
-        p: &[f64],
-        first: usize,
-        label: usize,
-        waiting: &mut Waiting,
-    ) -> Result<(), CalibrationError> {
-        let classes = p.len();
-        let outside = |label: usize| CalibrationError::Label {
-            index: 0,
-            label,
-            classes,
-        };
-        let &confidence = p.get(first).ok_or_else(|| outside(first))?;
-        if label >= classes {
-            return Err(outside(label));
-        }
-        let correct = first == label;
-        self.top.add(confidence, correct)?;
-        waiting.push((confidence, correct));
-        let (mut brier, mut entropy) = (0.0, 0.0);
-        let mut loss = None;
-        for (class, (&x, reliability)) in p.iter().zip(&mut self.classwise).enumerate() {
-            let truth = class == label;
-            reliability.add(x, truth)?;
-            let off = x - f64::from(u8::from(truth));
-            brier += off * off;
-            if x > 0.0 {
-                let log = ln(x);
-                entropy -= x * log;
-                if truth {
-                    loss = Some(-log);
-                }
-            }
-        }
-        both(&mut self.brier, brier);
-        match loss {
-            Some(loss) => {
-                both(&mut self.log_loss, loss);
-                both(&mut self.excess, loss - entropy);
-            }
-            None => self.impossible += 1,
-        }
-        if let Some(count) = self.labels.get_mut(label) {
-            *count += 1;
-        }
-        if let Some(count) = self.predicted.get_mut(first) {
-            *count += 1;
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, other: &Scores) -> Result<(), CalibrationError> {
-        // Every part counts the same predictions, so if this fits, all of it does.
-        self.top.merge(&other.top)?;
-        for (a, b) in self.classwise.iter_mut().zip(&other.classwise) {
-            a.merge(b)?;
-        }
-        self.grid
-            .merge(&other.grid)
-            .ok_or(CalibrationError::TooMany)?;
-        for (mine, theirs) in [
-            (&mut self.brier, &other.brier),
-            (&mut self.log_loss, &other.log_loss),
-            (&mut self.excess, &other.excess),
-        ] {
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                a.merge(b);
-            }
-        }
-        self.impossible += other.impossible;
-        for (mine, theirs) in [
-            (&mut self.labels, &other.labels),
-            (&mut self.predicted, &other.predicted),
-        ] {
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                *a += b;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A part of what the model is known by.
-fn used<T>(shape: &Shape, part: impl Fn(&ModelUsed) -> &T) -> Option<&T> {
-    shape.model.as_ref().map(part)
+pub(super) struct Rules<'a> {
+    /// What rows are checked against.
+    pub row: RowRules<'a>,
+    /// What answers evidence.
+    pub answerer: &'a Answerer,
+    /// Whether the answer follows from the factors.
+    pub compare: bool,
+    /// How weights follow from posteriors, if they do.
+    pub confidence: Option<Confidence>,
 }
 
 /// The most probable class; the first of them on a tie.
 pub(super) fn argmax(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |best, i| if p[i] > p[best] { i } else { best })
-}
-
-fn both(sums: &mut [ExactSum; 2], x: f64) {
-    let [sum, squares] = sums;
-    sum.add(x);
-    squares.add(x * x);
 }
 
 /// Confidences, and whether they were right, on their way into the grid. It is larger than the
@@ -207,84 +77,60 @@ pub(super) type Waiting = Vec<(f64, bool)>;
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// What its rows have in common.
-    pub shape: Shape,
+    pub settings: TallySettings,
     /// What was read, by name.
-    pub inputs: Vec<StoredInput>,
+    pub inputs: Vec<Input>,
     /// Rows that could not be used.
     pub unusable: Unusable,
     /// Rows whose numbers could be read and were checked to be distributions.
     pub checked: u64,
-    /// Of these, rows that are none.
+    /// Rows that failed validation.
     pub invalid: u64,
-    /// Those among them that are furthest from a sum of one.
+    /// The invalid rows whose sums are furthest from one.
     pub worst_sums: Worst,
     /// Predictions that could be scored.
-    pub scores: Scores,
+    pub scores: Evaluation,
+    /// Their confidence and correctness on a fine grid.
+    pub grid: Grid,
     /// Rows with logged evidence.
     pub evidence: EvidenceTally,
     /// The single items of evidence.
     pub items: ItemTally,
 }
 
-/// One file or stream.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StoredInput {
-    /// Its name.
-    pub name: String,
-    /// SHA-256 of its bytes.
-    pub sha256: String,
-    /// Rows that are not blank.
-    pub rows: u64,
-    /// Rows whose prediction could be scored.
-    pub usable: u64,
-}
-
 /// Why tallies cannot be merged.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
     /// They were made with other settings, or of logs with other classes.
+    #[error(
+        "they differ in {setting}, so they are not parts of one log; run all with the same settings"
+    )]
     Unlike {
-        /// What differs.
-        what: &'static str,
+        /// The setting that differs.
+        setting: &'static str,
     },
     /// The same input is in both.
+    #[error("{name} is in both, and no row may count twice")]
     Twice {
         /// Its name.
         name: String,
     },
     /// More rows than can be counted.
+    #[error("more rows than can be counted")]
     TooMany,
 }
-
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MergeError::Unlike { what } => write!(
-                f,
-                "they differ in {what}, so they are not parts of one log; run all with the same \
-                 settings"
-            ),
-            MergeError::Twice { name } => {
-                write!(f, "{name} is in both, and no row may count twice")
-            }
-            MergeError::TooMany => write!(f, "more rows than can be counted"),
-        }
-    }
-}
-
-impl std::error::Error for MergeError {}
 
 impl Tally {
     /// Nothing yet.
     ///
     /// # Errors
-    /// Those of [`Reliability::new`].
-    pub fn new(shape: Shape) -> Result<Self, CalibrationError> {
+    /// Those of [`Evaluation::new`].
+    pub(super) fn new(settings: TallySettings) -> Result<Self, CalibrationError> {
         Ok(Tally {
-            scores: Scores::new(shape.classes.len(), shape.bins)?,
-            shape,
+            scores: Evaluation::new(settings.classes.len(), settings.bins)?,
+            grid: Grid::default(),
+            settings,
             inputs: Vec::new(),
             unusable: Unusable::default(),
             checked: 0,
@@ -300,139 +146,117 @@ impl Tally {
         self.scores.top.count()
     }
 
-    /// The inputs as a report has them.
-    pub fn inputs(&self) -> Vec<Input> {
-        let input = |input: &StoredInput| Input {
-            name: input.name.clone(),
-            sha256: input.sha256.clone(),
-            rows: input.rows,
-            usable: input.usable,
-        };
-        self.inputs.iter().map(input).collect()
-    }
-
     /// Adds one row: what it says, and its line, by whose content rows with evidence are sampled
-    /// (none in tables, which hold no evidence). Those who wait are added by [`Tally::settle`].
+    /// (empty in tables, which hold no evidence). [`Tally::settle`] adds what waits.
     pub(super) fn add(
         &mut self,
         at: Source<'_>,
         line: &[u8],
-        said: Result<Prediction<'_>, Refusal>,
-        reading: Reading<'_>,
+        prediction: Result<Prediction<'_>, RowError>,
+        rules: Rules<'_>,
         waiting: &mut Waiting,
     ) {
-        let tolerance = self.shape.tolerance;
-        let row = said.and_then(|prediction| {
-            row::check(
-                prediction,
-                reading.classes,
-                tolerance,
-                reading.answer_field,
-                reading.latent,
-            )
-        });
-        match row {
+        match prediction.and_then(|prediction| rules.answerer.row(prediction, rules.row)) {
             Ok(row) => {
                 self.checked += 1;
-                self.add_row(at, line, row, reading.calibration, waiting);
+                if let Err(error) = self.add_row(at, line, row, rules, waiting) {
+                    self.reject(at, error);
+                }
             }
-            Err(refusal) => self.refuse(at, refusal),
+            Err(error) => self.reject(at, error),
         }
+    }
+
+    /// Adds a prediction that names class `named`, with entries in `[0, 1]`, to all but the grid, for
+    /// which it waits.
+    ///
+    /// # Errors
+    /// Where there is no class `named` or `label`.
+    pub(super) fn score(
+        &mut self,
+        p: &[f64],
+        named: usize,
+        label: usize,
+        waiting: &mut Waiting,
+    ) -> Result<(), CalibrationError> {
+        self.scores.add_named(p, named, label)?;
+        if let Some(&confidence) = p.get(named) {
+            waiting.push((confidence, named == label));
+        }
+        Ok(())
     }
 
     /// Adds to the grid what waits for it.
     pub(super) fn settle(&mut self, waiting: &mut Waiting) {
         for (confidence, correct) in waiting.drain(..) {
-            self.scores.grid.add(confidence, correct);
+            self.grid.add(confidence, correct);
         }
     }
 
-    fn refuse(&mut self, at: Source<'_>, refusal: Refusal) {
-        if let Some((sum, id)) = &refusal.invalid {
+    fn reject(&mut self, at: Source<'_>, error: RowError) {
+        if let Some((sum, id)) = &error.invalid {
             self.checked += 1;
             self.invalid += 1;
             self.worst_sums.add(sum - 1.0, at, id);
         }
-        let Refusal {
-            reason,
-            field,
-            message,
-            ..
-        } = refusal;
-        self.unusable.add(at, reason, || (field, message));
+        self.unusable.add(at, error);
     }
 
     fn add_row(
         &mut self,
         at: Source<'_>,
         line: &[u8],
-        row: Row<'_>,
-        calibration: Option<&CalibrationFile>,
+        mut row: Row<'_>,
+        rules: Rules<'_>,
         waiting: &mut Waiting,
-    ) {
-        let label = match row.label {
-            Ok(label) => label,
-            Err(refusal) => return self.refuse(at, refusal),
+    ) -> Result<(), RowError> {
+        let label = row.label.clone()?;
+        let own = match rules.compare {
+            true => rules.answerer.aggregate(&mut row)?,
+            false => None,
         };
-        let method = Method::OF_FACTORS
-            .into_iter()
-            .find(|method| method.name() == self.shape.method);
         let logged_answer = row.answer.is_some();
         let answer = match row.evidence {
-            Some((factors, weights)) => {
+            Some(entity) => {
                 let evidence = WithEvidence {
                     at,
-                    id: &row.id,
                     line,
                     label,
-                    factors,
-                    weights,
+                    entity,
                 };
-                match self.evidence.add(evidence, row.answer, method) {
-                    Ok(answer) => answer,
-                    Err(error) => {
-                        let refusal = (String::from("evidence"), error.to_string());
-                        return self.unusable.add(at, Reason::Contradiction, || refusal);
-                    }
-                }
+                self.evidence.add(evidence, row.answer, own, rules.answerer)
             }
             None => row.answer,
         };
         let Some(answer) = answer else {
-            let message = "there is no answer, and no method by which to compute it";
-            let refusal = || (String::from("line"), String::from(message));
-            return self.unusable.add(at, Reason::NoAnswer, refusal);
+            let what = "there is no answer, and no method by which to compute it";
+            return Err(RowError::new(Reason::NoAnswer, "line", what));
         };
-        let asked = Confidence::from_name(&self.shape.confidence);
-        self.items.add(at, &row.id, &row.items, asked);
-        let logged = row.uncertainty.as_ref();
-        let samples = row.samples.as_deref();
+        self.items.add(at, &row.id, &row.items, rules.confidence);
+        let (logged, samples) = (row.uncertainty.as_ref(), row.samples.as_deref());
         self.evidence
             .add_samples(at, &row.id, &answer, samples, logged);
-        let scored = match calibration {
-            None => Ok((argmax(&answer), answer)),
+        // The entries were checked to lie in [0, 1], so that nothing below fails but for rounding.
+        let unscored = |message: String| RowError::new(Reason::NotADistribution, "line", message);
+        let (class, p) = match rules.answerer.calibration() {
+            None => (argmax(&answer), answer),
             Some(file) => {
                 let p = if logged_answer {
                     // As a map is fitted to it.
-                    Distribution::from_rounded(answer, &self.shape.tolerance)
+                    Distribution::from_rounded(answer, &rules.row.tolerance)
                 } else {
                     // As `infer` passes it on, not divided by its sum a second time.
                     Distribution::new(answer)
                 };
-                p.map_err(|error| error.to_string())
-                    .and_then(|p| file.apply(&p).map_err(|error| error.to_string()))
-                    .map(|calibrated| (calibrated.class, calibrated.distribution.into_vec()))
+                let p = p.map_err(|error| unscored(error.to_string()))?;
+                let calibrated = file
+                    .apply(&p)
+                    .map_err(|error| unscored(error.to_string()))?;
+                (calibrated.class, calibrated.distribution.into_vec())
             }
         };
-        // The entries were checked to lie in [0, 1].
-        let added = scored.and_then(|(class, p)| {
-            let added = self.scores.add(&p, class, label, waiting);
-            added.map_err(|error| error.to_string())
-        });
-        if let Err(message) = added {
-            let refusal = || (String::from("line"), message);
-            self.unusable.add(at, Reason::NotADistribution, refusal);
-        }
+        let scored = self.score(&p, class, label, waiting);
+        scored.map_err(|error| unscored(error.to_string()))
     }
 
     /// Adds everything that `other` holds.
@@ -440,31 +264,33 @@ impl Tally {
     /// # Errors
     /// [`MergeError`]; the tally is of no further use then.
     pub fn merge(&mut self, other: &Tally) -> Result<(), MergeError> {
-        let (a, b) = (&self.shape, &other.shape);
-        for (equal, what) in [
-            (
-                a.classes == b.classes && a.named == b.named,
-                "their classes",
-            ),
-            (a.bins == b.bins, "--bins"),
-            (a.tolerance == b.tolerance, "--tolerance"),
-            (a.method == b.method, "--method"),
-            (a.confidence == b.confidence, "--confidence"),
-            (used(a, |m| &m.sha256) == used(b, |m| &m.sha256), "--model"),
-            (
-                used(a, |m| &m.samples) == used(b, |m| &m.samples),
-                "--samples",
-            ),
-            (used(a, |m| &m.seed) == used(b, |m| &m.seed), "--seed"),
-            (a.calibration == b.calibration, "--calibration"),
+        let (a, b) = (&self.settings, &other.settings);
+        let model = |settings: &TallySettings| {
+            settings
+                .model
+                .clone()
+                .map(|m| (m.sha256, m.samples, m.seed))
+        };
+        let (mine, theirs) = (model(a).unwrap_or_default(), model(b).unwrap_or_default());
+        for (equal, setting) in [
+            (a.classes == b.classes && a.named == b.named, "classes"),
+            (a.bins == b.bins, "bins"),
+            (a.tolerance == b.tolerance, "tolerance"),
+            (a.method == b.method, "method"),
+            (a.prior == b.prior, "prior"),
+            (a.confidence == b.confidence, "confidence"),
+            (mine.0 == theirs.0, "model"),
+            (mine.1 == theirs.1, "samples"),
+            (mine.2 == theirs.2, "seed"),
+            (a.calibration == b.calibration, "calibration"),
         ] {
             if !equal {
-                return Err(MergeError::Unlike { what });
+                return Err(MergeError::Unlike { setting });
             }
         }
         for input in &other.inputs {
             let place = self.inputs.partition_point(|have| have < input);
-            let same = |have: &StoredInput| have.name == input.name && have.sha256 == input.sha256;
+            let same = |have: &Input| have.name == input.name && have.sha256 == input.sha256;
             if input.rows > 0 && self.inputs.iter().any(same) {
                 return Err(MergeError::Twice {
                     name: input.name.clone(),
@@ -488,8 +314,9 @@ impl Tally {
         self.scores
             .merge(&other.scores)
             .map_err(|_| MergeError::TooMany)?;
-        self.evidence
-            .merge(&other.evidence)
+        self.grid
+            .merge(&other.grid)
+            .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))
             .ok_or(MergeError::TooMany)
     }

@@ -1,21 +1,22 @@
 //! What can be wrong with predictions that are to be scored.
 
-use std::fmt;
-
 use super::bins::MAX_BINS;
 
 /// Why predictions cannot be scored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationError {
     /// There are no predictions, so every mean is 0/0.
+    #[error("there are no predictions to score")]
     Empty,
     /// The number of bins is zero or above [`MAX_BINS`].
+    #[error("{bins} bins; choose between 1 and {MAX_BINS}")]
     Bins {
         /// The number asked for.
         bins: usize,
     },
     /// A confidence is NaN or outside `[0, 1]`.
+    #[error("confidence {index} is {value}; confidences lie between 0 and 1")]
     Confidence {
         /// Position of the prediction.
         index: usize,
@@ -23,6 +24,7 @@ pub enum CalibrationError {
         value: f64,
     },
     /// A true label names no class.
+    #[error("label {index} is {label}, but classes are numbered from 0 and there are {classes}")]
     Label {
         /// Position of the prediction.
         index: usize,
@@ -32,6 +34,7 @@ pub enum CalibrationError {
         classes: usize,
     },
     /// A prediction has another number of classes than expected.
+    #[error("prediction {index} has {found} classes, not {expected}")]
     Classes {
         /// Position of the prediction.
         index: usize,
@@ -41,6 +44,7 @@ pub enum CalibrationError {
         found: usize,
     },
     /// There are not as many outcomes as predictions.
+    #[error("{predictions} predictions but {outcomes} outcomes")]
     Lengths {
         /// How many predictions.
         predictions: usize,
@@ -48,6 +52,7 @@ pub enum CalibrationError {
         outcomes: usize,
     },
     /// Two accumulators of different shape cannot be merged.
+    #[error("scores over {left} and over {right} bins or classes cannot be merged")]
     Shape {
         /// Bins (or classes) of the left one.
         left: usize,
@@ -55,6 +60,7 @@ pub enum CalibrationError {
         right: usize,
     },
     /// A sum of residuals is NaN, or larger than as many predictions can have.
+    #[error("the residuals of cell {index} add up to {value}, more than its count allows")]
     Residual {
         /// Position of the cell.
         index: usize,
@@ -62,56 +68,12 @@ pub enum CalibrationError {
         value: f64,
     },
     /// A kernel's bandwidth outside `[1/1024, 1]`.
+    #[error("bandwidth {value}; choose between 1/1024 and 1")]
     Bandwidth {
         /// The bandwidth.
         value: f64,
     },
     /// More than 2⁶⁴ − 1 predictions.
+    #[error("more predictions than can be counted")]
     TooMany,
 }
-
-impl fmt::Display for CalibrationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CalibrationError::Empty => write!(f, "there are no predictions to score"),
-            CalibrationError::Bins { bins } => {
-                write!(f, "{bins} bins; choose between 1 and {MAX_BINS}")
-            }
-            CalibrationError::Confidence { index, value } => write!(
-                f,
-                "confidence {index} is {value}; confidences lie between 0 and 1"
-            ),
-            CalibrationError::Label {
-                index,
-                label,
-                classes,
-            } => write!(
-                f,
-                "label {index} is {label}, but classes are numbered from 0 and there are {classes}"
-            ),
-            CalibrationError::Classes {
-                index,
-                expected,
-                found,
-            } => write!(f, "prediction {index} has {found} classes, not {expected}"),
-            CalibrationError::Lengths {
-                predictions,
-                outcomes,
-            } => write!(f, "{predictions} predictions but {outcomes} outcomes"),
-            CalibrationError::Shape { left, right } => write!(
-                f,
-                "scores over {left} and over {right} bins or classes cannot be merged"
-            ),
-            CalibrationError::Residual { index, value } => write!(
-                f,
-                "the residuals of cell {index} add up to {value}, more than its count allows"
-            ),
-            CalibrationError::Bandwidth { value } => {
-                write!(f, "bandwidth {value}; choose between 1/1024 and 1")
-            }
-            CalibrationError::TooMany => write!(f, "more predictions than can be counted"),
-        }
-    }
-}
-
-impl std::error::Error for CalibrationError {}

@@ -11,8 +11,6 @@
 //! (equally, where all of these are zero). The named class may then not be the most probable one
 //! any more; the guarantee is about the class the model named.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::bins::{MAX_BINS, bin_index};
@@ -260,14 +258,19 @@ fn with_confidence(
 }
 
 /// Why a map cannot be fitted, read or applied.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
     /// There are no predictions to fit to.
+    #[error("there are no predictions to fit to")]
     Empty,
     /// With one class every prediction is right.
+    #[error(
+        "there is only one class: every prediction is right, and there is nothing to calibrate"
+    )]
     OneClass,
     /// There are not as many labels as predictions.
+    #[error("{predictions} predictions but {labels} labels")]
     Lengths {
         /// How many predictions.
         predictions: usize,
@@ -275,6 +278,7 @@ pub enum MapError {
         labels: usize,
     },
     /// A prediction with another number of classes than the first, or a label that names none.
+    #[error("prediction {row} or its label does not fit the {classes} classes of the first")]
     Row {
         /// Position of the prediction.
         row: usize,
@@ -282,6 +286,7 @@ pub enum MapError {
         classes: usize,
     },
     /// A prediction has another number of classes than the map is for.
+    #[error("the calibration map is for {expected} classes, but there are {found}")]
     Classes {
         /// Classes of the map.
         expected: usize,
@@ -289,99 +294,61 @@ pub enum MapError {
         found: usize,
     },
     /// A true class has probability zero, which no temperature changes.
+    #[error(
+        "prediction {row} gives its true class probability 0, which no temperature changes; use the \
+         histogram or isotonic method"
+    )]
     Impossible {
         /// Position of the prediction.
         row: usize,
     },
     /// The log loss has no minimum within a factor of 1024 of temperature one.
+    #[error(
+        "the log loss has no minimum at a temperature between 1/1024 and 1024: the predictions are \
+         all right, all uniform, or no better than chance; use the histogram or isotonic method, or \
+         more rows"
+    )]
     NoTemperature,
     /// A temperature that is not a finite number above zero.
+    #[error("temperature {value:?} is not a finite number above zero")]
     Temperature {
         /// The value.
         value: f64,
     },
     /// A confidence outside `[0, 1]`.
+    #[error("confidence {value:?} is not between 0 and 1")]
     Confidence {
         /// The value.
         value: f64,
     },
     /// The number of bins is zero or above [`MAX_BINS`].
+    #[error("{bins} bins; choose between 1 and {MAX_BINS}")]
     Bins {
         /// The number.
         bins: usize,
     },
     /// The number of blocks is zero or above [`MAX_BLOCKS`].
+    #[error("{blocks} blocks; there may be between 1 and {MAX_BLOCKS}")]
     Blocks {
         /// The number.
         blocks: usize,
     },
     /// A bin or block that no fit gives: more hits than points, or out of order.
+    #[error(
+        "bin or block {index} cannot come from data: confidences and rates must rise from one to the \
+         next, and hits may not exceed points"
+    )]
     Block {
         /// Its position.
         index: usize,
     },
-    /// A power of a prediction that is no distribution.
+    /// A prediction whose power is not a distribution.
+    #[error(transparent)]
     Pool(PoolError),
-    /// Probabilities that are none.
+    /// Not a probability distribution.
+    #[error(transparent)]
     Simplex(SimplexError),
 }
-
-impl fmt::Display for MapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MapError::Empty => write!(f, "there are no predictions to fit to"),
-            MapError::OneClass => write!(
-                f,
-                "there is only one class: every prediction is right, and there is nothing to calibrate"
-            ),
-            MapError::Lengths {
-                predictions,
-                labels,
-            } => write!(f, "{predictions} predictions but {labels} labels"),
-            MapError::Row { row, classes } => write!(
-                f,
-                "prediction {row} or its label does not fit the {classes} classes of the first"
-            ),
-            MapError::Classes { expected, found } => write!(
-                f,
-                "the calibration map is for {expected} classes, but there are {found}"
-            ),
-            MapError::Impossible { row } => write!(
-                f,
-                "prediction {row} gives its true class probability 0, which no temperature changes; \
-                 use the histogram or isotonic method"
-            ),
-            MapError::NoTemperature => write!(
-                f,
-                "the log loss has no minimum at a temperature between 1/1024 and 1024: the \
-                 predictions are all right, all uniform, or no better than chance; use the \
-                 histogram or isotonic method, or more rows"
-            ),
-            MapError::Temperature { value } => {
-                write!(f, "temperature {value:?} is not a finite number above zero")
-            }
-            MapError::Confidence { value } => {
-                write!(f, "confidence {value:?} is not between 0 and 1")
-            }
-            MapError::Bins { bins } => write!(f, "{bins} bins; choose between 1 and {MAX_BINS}"),
-            MapError::Blocks { blocks } => {
-                write!(
-                    f,
-                    "{blocks} blocks; there may be between 1 and {MAX_BLOCKS}"
-                )
-            }
-            MapError::Block { index } => write!(
-                f,
-                "bin or block {index} cannot come from data: confidences and rates must rise from \
-                 one to the next and hits may not exceed points"
-            ),
-            MapError::Pool(error) => error.fmt(f),
-            MapError::Simplex(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for MapError {}
 
 #[cfg(test)]
 mod tests;

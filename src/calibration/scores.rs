@@ -1,6 +1,7 @@
 //! Proper scores of whole distributions, and everything about a set of predictions at once.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{CalibrationError, Reliability};
 use crate::math::{ExactSum, ln};
@@ -21,13 +22,34 @@ const BLOCK: usize = 1 << 12;
 /// | log loss | mean of `−ln p_y` | `[0, ∞]` |
 /// | ECE | of `(max p, [argmax p = y])` | `[0, 1]` |
 /// | classwise ECE | mean over classes `j` of the ECE of `(p_j, [j = y])` | `[0, 1]` |
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Beside the sums that these need, the sums of squares and the counts per class are kept from
+/// which an audit draws intervals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Evaluation {
-    top: Reliability,
-    classwise: Vec<Reliability>,
-    brier: ExactSum,
-    log_loss: ExactSum,
-    impossible: u64,
+    /// Confidence and correctness of the predicted class.
+    pub(crate) top: Reliability,
+    /// Probability and truth of each class.
+    pub(crate) classwise: Vec<Reliability>,
+    /// Sum of `Σ_j (p_j − [j = y])²`, and of its square.
+    pub(crate) brier: [ExactSum; 2],
+    /// Sum of `−ln p_y`, and of its square, where `p_y > 0`.
+    pub(crate) log_loss: [ExactSum; 2],
+    /// Sum of `−ln p_y − H(p)`, and of its square, where `p_y > 0`.
+    pub(crate) excess: [ExactSum; 2],
+    /// Predictions with `p_y = 0`.
+    pub(crate) impossible: u64,
+    /// How often each class was true.
+    pub(crate) labels: Vec<u64>,
+    /// How often each class was predicted.
+    pub(crate) predicted: Vec<u64>,
+}
+
+fn add_with_square(sums: &mut [ExactSum; 2], x: f64) {
+    let [sum, squares] = sums;
+    sum.add(x);
+    squares.add(x * x);
 }
 
 impl Evaluation {
@@ -40,9 +62,12 @@ impl Evaluation {
         Ok(Evaluation {
             classwise: vec![empty.clone(); classes],
             top: empty,
-            brier: ExactSum::new(),
-            log_loss: ExactSum::new(),
+            brier: Default::default(),
+            log_loss: Default::default(),
+            excess: Default::default(),
             impossible: 0,
+            labels: vec![0; classes],
+            predicted: vec![0; classes],
         })
     }
 
@@ -116,20 +141,61 @@ impl Evaluation {
     /// [`CalibrationError::TooMany`]. Nothing is added then.
     pub fn add(&mut self, prediction: &Distribution, label: usize) -> Result<(), CalibrationError> {
         self.check(self.top.count() as usize, prediction, label)?;
+        self.add_named(prediction.probabilities(), prediction.argmax(), label)
+    }
+
+    /// Adds a prediction that names class `named`, which need not be the most probable one: after a
+    /// calibration map it may not be.
+    ///
+    /// # Errors
+    /// [`CalibrationError::Label`] where there is no class `named` or `label`,
+    /// [`CalibrationError::Confidence`] for entries outside `[0, 1]`.
+    pub(crate) fn add_named(
+        &mut self,
+        p: &[f64],
+        named: usize,
+        label: usize,
+    ) -> Result<(), CalibrationError> {
+        let classes = p.len().min(self.labels.len());
+        let outside = |label: usize| CalibrationError::Label {
+            index: 0,
+            label,
+            classes,
+        };
+        let &confidence = p.get(named).ok_or_else(|| outside(named))?;
+        if label >= classes {
+            return Err(outside(label));
+        }
         // The only entry that can be above one (by the tolerance of a distribution's sum) is the
         // largest, so it is refused before anything has been added.
-        self.top
-            .add(*prediction.confidence(), prediction.argmax() == label)?;
-        let entries = prediction.probabilities().iter().zip(&mut self.classwise);
-        for (class, (&p, reliability)) in entries.enumerate() {
+        self.top.add(confidence, named == label)?;
+        let (mut row_brier, mut entropy, mut loss) = (0.0, 0.0, None);
+        let [brier, brier_squares] = &mut self.brier;
+        for (class, (&x, reliability)) in p.iter().zip(&mut self.classwise).enumerate() {
             let truth = class == label;
-            reliability.add(p, truth)?;
-            let off = p - f64::from(u8::from(truth));
-            self.brier.add(off * off);
-            if truth && p > 0.0 {
-                self.log_loss.add(-ln(p));
-            } else if truth {
-                self.impossible += 1;
+            reliability.add(x, truth)?;
+            let off = x - f64::from(u8::from(truth));
+            brier.add(off * off);
+            row_brier += off * off;
+            if x > 0.0 {
+                let log = ln(x);
+                entropy -= x * log;
+                if truth {
+                    loss = Some(-log);
+                }
+            }
+        }
+        brier_squares.add(row_brier * row_brier);
+        match loss {
+            Some(loss) => {
+                add_with_square(&mut self.log_loss, loss);
+                add_with_square(&mut self.excess, loss - entropy);
+            }
+            None => self.impossible += 1,
+        }
+        for (counts, class) in [(&mut self.labels, label), (&mut self.predicted, named)] {
+            if let Some(count) = counts.get_mut(class) {
+                *count += 1;
             }
         }
         Ok(())
@@ -152,15 +218,35 @@ impl Evaluation {
         for (a, b) in self.classwise.iter_mut().zip(&other.classwise) {
             a.merge(b)?;
         }
-        self.brier.merge(&other.brier);
-        self.log_loss.merge(&other.log_loss);
+        for (mine, theirs) in [
+            (&mut self.brier, &other.brier),
+            (&mut self.log_loss, &other.log_loss),
+            (&mut self.excess, &other.excess),
+        ] {
+            for (a, b) in mine.iter_mut().zip(theirs) {
+                a.merge(b);
+            }
+        }
         self.impossible += other.impossible;
+        for (mine, theirs) in [
+            (&mut self.labels, &other.labels),
+            (&mut self.predicted, &other.predicted),
+        ] {
+            for (a, b) in mine.iter_mut().zip(theirs) {
+                *a += b;
+            }
+        }
         Ok(())
     }
 
     /// How many predictions have been added.
     pub fn count(&self) -> u64 {
         self.top.count()
+    }
+
+    /// How many predictions name the true class.
+    pub(crate) fn correct(&self) -> u64 {
+        self.top.bins().iter().map(|bin| bin.correct).sum()
     }
 
     /// Reliability of the most probable class.
@@ -217,7 +303,7 @@ impl Evaluation {
     /// # Errors
     /// [`CalibrationError::Empty`].
     pub fn brier(&self) -> Result<f64, CalibrationError> {
-        Ok(self.brier.to_f64() / self.divisor()?)
+        Ok(self.brier[0].to_f64() / self.divisor()?)
     }
 
     /// Mean of `−ln p_y`: `+∞` as soon as one true class was called impossible, see
@@ -230,7 +316,7 @@ impl Evaluation {
         if self.impossible > 0 {
             return Ok(f64::INFINITY);
         }
-        Ok(self.log_loss.to_f64() / n)
+        Ok(self.log_loss[0].to_f64() / n)
     }
 
     /// How many predictions gave their true class probability zero.

@@ -1,4 +1,4 @@
-//! Which shape a log has, and which columns hold what.
+//! The format of a log, and where it is read from.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,12 +7,12 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::Failure;
-use crate::log::ColumnNames;
+use crate::log::{ColumnNames, Format};
 
 /// How logs are read.
 #[derive(Debug, clap::Args)]
 pub struct InputOptions {
-    /// How to read the files [default: by their names]
+    /// The format of the files [default: by their names]
     #[arg(long, value_enum)]
     input_format: Option<InputFormat>,
 
@@ -30,7 +30,7 @@ pub struct InputOptions {
     prob_columns: Option<Vec<String>>,
 }
 
-/// Shapes of input.
+/// Formats of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
     /// One JSON object a line
@@ -42,28 +42,20 @@ pub enum InputFormat {
 }
 
 impl InputOptions {
-    /// The shape of a file: as asked for, or else by its name.
-    pub fn format(&self, path: &Path) -> InputFormat {
-        let named = |endings: &[&str]| {
-            let ending = path.extension();
-            endings
-                .iter()
-                .any(|e| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(e)))
-        };
-        match self.input_format {
-            Some(format) => format,
-            None if named(&["csv"]) => InputFormat::Csv,
-            None if named(&["parquet", "pq"]) => InputFormat::Parquet,
-            None => InputFormat::Jsonl,
-        }
-    }
-
-    /// What is said about the columns.
-    pub fn names(&self) -> ColumnNames {
-        ColumnNames {
+    /// The format of a file: as asked for, or else by its name; in JSON the answer is in the field
+    /// `answer`.
+    pub fn format(&self, path: &Path, answer: &str) -> Format {
+        let names = ColumnNames {
             label: self.label_column.clone(),
             id: self.id_column.clone(),
             probabilities: self.prob_columns.clone(),
+        };
+        match (self.input_format, Format::of_path(path)) {
+            (Some(InputFormat::Csv), _) | (None, Format::Csv(_)) => Format::Csv(names),
+            (Some(InputFormat::Parquet), _) | (None, Format::Parquet(_)) => Format::Parquet(names),
+            _ => Format::JsonLines {
+                answer: answer.to_string(),
+            },
         }
     }
 }
@@ -90,19 +82,3 @@ fn open_file(path: &Path) -> Result<File, Failure> {
         error,
     })
 }
-
-/// A Parquet file, which is read from its end.
-#[cfg(feature = "parquet")]
-pub fn open_parquet(path: &Path) -> Result<File, Failure> {
-    if is_stream(path) {
-        let what =
-            "Parquet cannot be read from a stream, as it is described at its end; name a file";
-        return Err(Failure::Usage(what.to_string()));
-    }
-    open_file(path)
-}
-
-/// What is said where Parquet cannot be read.
-#[cfg(not(feature = "parquet"))]
-pub const NO_PARQUET: &str = "this program was built without Parquet (the feature `parquet`); use JSON \
-                              lines or CSV";

@@ -15,6 +15,19 @@ pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(named).try_map(|name| name.parse::<Method>())
 }
 
+/// A method, or none.
+pub type OptionalMethod = Option<Method>;
+
+/// Reads the name of a [`Method`], or `none`.
+pub fn optional_method_parser() -> impl TypedValueParser<Value = OptionalMethod> {
+    let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
+    let none = PossibleValue::new("none").help("Another method, which is not checked");
+    PossibleValuesParser::new(named.into_iter().chain([none])).try_map(|name| match &*name {
+        "none" => Ok(None),
+        name => name.parse::<Method>().map(Some),
+    })
+}
+
 fn help(method: Method) -> &'static str {
     match method {
         Method::Spn => "LPF-SPN: the normalized product of factors raised to their weights",

@@ -21,6 +21,7 @@ use crate::simplex::Distribution;
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "assumptions",
     title: "The six assumptions, measured",
+    claims: &["A1", "A2", "A3", "A4", "A5", "A6"],
     run,
 };
 

@@ -14,6 +14,7 @@ use crate::synthetic::{DOMAINS, EMBEDDING};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "domains",
     title: "Eight synthetic domains against the exact Bayes posterior",
+    claims: &["X.mean-accuracy"],
     run,
 };
 

@@ -120,6 +120,8 @@ pub struct Experiment {
     pub id: &'static str,
     /// What it measures.
     pub title: &'static str,
+    /// The ids of the claims that it speaks of.
+    pub claims: &'static [&'static str],
     /// Runs it: the same bits for the same settings, whatever the machine and its threads.
     pub run: fn(&Lab, &dyn Progress) -> Result<Outcome, ExperimentError>,
 }

@@ -13,6 +13,7 @@ use crate::latent::random::{Stream, text_key};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T1",
     title: "Calibration of single items and of their aggregate",
+    claims: &["T1", "T1'"],
     run,
 };
 

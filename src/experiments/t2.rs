@@ -15,6 +15,7 @@ use crate::math::{ExactSum, ln};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T2",
     title: "Error of a Monte Carlo factor",
+    claims: &["T2"],
     run,
 };
 

@@ -12,6 +12,7 @@ use crate::simplex::{Distribution, entropy_bits, kl_divergence};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T4",
     title: "Information in the evidence, conflict, and calibration",
+    claims: &["T4", "T4'"],
     run,
 };
 

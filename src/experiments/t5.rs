@@ -22,6 +22,7 @@ use crate::synthetic::{DOMAINS, Domain, Generator};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T5",
     title: "Robustness to replaced evidence",
+    claims: &["T5", "T5'"],
     run,
 };
 

@@ -19,6 +19,7 @@ use crate::synthetic::{DOMAINS, Domain, Generator};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T6",
     title: "Calibration error against the number of items",
+    claims: &["T6"],
     run,
 };
 

@@ -20,6 +20,7 @@ use crate::uncertainty::{
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T7",
     title: "Epistemic and aleatoric variance",
+    claims: &["T7"],
     run,
 };
 

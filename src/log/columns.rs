@@ -5,11 +5,8 @@
 //! lines are shared out among threads before anything is known about them.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use super::record::Label;
-use super::record::Prediction;
-use super::record::check_names;
+use super::record::{Label, Prediction, check_names};
 
 /// Prefixes by which columns of probabilities are recognized; what follows is the class.
 pub const PREFIXES: [&str; 2] = ["prob_", "p_"];
@@ -25,19 +22,20 @@ pub struct Columns {
     classes: Vec<String>,
 }
 
-/// What the user says about the columns.
-#[derive(Clone, Debug, Default)]
+/// The names of the columns, where they are not the usual ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnNames {
-    /// The column of the true class; `label` if not said.
+    /// The column of the true class; by default `label`.
     pub label: Option<String>,
-    /// The column that names the entity; `entity` or `id`, where there is one, if not said.
+    /// The column that names the entity; by default `entity` or `id`, where there is one.
     pub id: Option<String>,
-    /// The columns of the probabilities; those with one of [`PREFIXES`] if not said.
+    /// The columns of the probabilities; by default those that start with `prob_` or `p_`.
     pub probabilities: Option<Vec<String>>,
 }
 
-/// Why a row of a table is no prediction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a row of a table is not a prediction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{column}: {what}")]
 pub struct ColumnError {
     /// The column, or `line`.
     pub column: String,
@@ -45,6 +43,35 @@ pub struct ColumnError {
     pub what: String,
     /// Whether the row as a whole cannot be read.
     pub unreadable: bool,
+}
+
+/// Why the columns of a table cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnsError {
+    /// The header is not UTF-8.
+    #[error("the header is not UTF-8 text")]
+    NotUtf8,
+    /// A quoted field of the header does not end.
+    #[error("a quoted field of the header does not end")]
+    OpenQuote,
+    /// A column that is needed has the name of another.
+    #[error("two columns are called {0}")]
+    Repeated(String),
+    /// A column is missing.
+    #[error("there is no column {name}; the columns are {columns}")]
+    Missing {
+        /// Its name.
+        name: String,
+        /// The first columns there are.
+        columns: String,
+    },
+    /// No column holds probabilities.
+    #[error("no column starts with prob_ or p_; name the columns of the probabilities")]
+    NoProbabilities,
+    /// Class names that cannot tell classes apart.
+    #[error("the classes of the columns: {0}")]
+    Classes(&'static str),
 }
 
 impl ColumnError {
@@ -65,23 +92,15 @@ impl ColumnError {
     }
 }
 
-impl fmt::Display for ColumnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.column, self.what)
-    }
-}
-
-impl std::error::Error for ColumnError {}
-
 impl Columns {
     /// Finds the columns in the header line of comma-separated values.
     ///
     /// # Errors
-    /// A sentence that says which column is missing and which there are.
-    pub fn of_header(header: &[u8], wanted: &ColumnNames) -> Result<Self, String> {
-        let text = std::str::from_utf8(header).map_err(|_| "the header is not UTF-8 text")?;
+    /// [`ColumnsError`].
+    pub fn of_header(header: &[u8], wanted: &ColumnNames) -> Result<Self, ColumnsError> {
+        let text = std::str::from_utf8(header).map_err(|_| ColumnsError::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let names = fields(text).ok_or("a quoted field of the header does not end")?;
+        let names = fields(text).ok_or(ColumnsError::OpenQuote)?;
         let names = names.into_iter().map(|n| n.trim().to_string()).collect();
         Columns::of_names(names, wanted)
     }
@@ -89,24 +108,24 @@ impl Columns {
     /// Finds the columns among all that there are.
     ///
     /// # Errors
-    /// As those of [`Columns::of_header`].
-    pub fn of_names(names: Vec<String>, wanted: &ColumnNames) -> Result<Self, String> {
+    /// [`ColumnsError`].
+    pub fn of_names(names: Vec<String>, wanted: &ColumnNames) -> Result<Self, ColumnsError> {
         // Columns that are not read may be called anything: pandas leaves that of its index without
         // a name.
         let found = |name: &str| {
             let mut all = names.iter().enumerate().filter(|(_, n)| *n == name);
             match (all.next(), all.next()) {
-                (_, Some(_)) => Err(format!("two columns are called {name}")),
+                (_, Some(_)) => Err(ColumnsError::Repeated(name.to_string())),
                 (first, None) => Ok(first.map(|(i, _)| i)),
             }
         };
         let need = |name: &str| {
             found(name)?.ok_or_else(|| {
                 let shown: Vec<&str> = names.iter().take(20).map(|n| &**n).collect();
-                format!(
-                    "there is no column {name}; the columns are {}",
-                    shown.join(", ")
-                )
+                ColumnsError::Missing {
+                    name: name.to_string(),
+                    columns: shown.join(", "),
+                }
             })
         };
         let label = need(wanted.label.as_deref().unwrap_or("label"))?;
@@ -119,8 +138,8 @@ impl Columns {
         };
         let (probabilities, classes): (Vec<usize>, Vec<String>) = match &wanted.probabilities {
             Some(columns) => {
-                let at: Result<Vec<usize>, String> = columns.iter().map(|c| need(c)).collect();
-                (at?, columns.clone())
+                let at = columns.iter().map(|c| need(c));
+                (at.collect::<Result<_, _>>()?, columns.clone())
             }
             None => {
                 let of = |prefix: &str| -> (Vec<usize>, Vec<String>) {
@@ -131,14 +150,10 @@ impl Columns {
                 };
                 let best = PREFIXES.map(of);
                 let best = best.into_iter().find(|(at, _)| !at.is_empty());
-                best.ok_or_else(|| {
-                    "no column starts with prob_ or p_; name the columns of the probabilities with \
-                     --prob-columns"
-                        .to_string()
-                })?
+                best.ok_or(ColumnsError::NoProbabilities)?
             }
         };
-        check_names(&classes).map_err(|what| format!("the classes of the columns: {what}"))?;
+        check_names(&classes).map_err(ColumnsError::Classes)?;
         Ok(Columns {
             names,
             label,
@@ -179,8 +194,8 @@ impl Columns {
                 let fields = fields(text)
                     .ok_or_else(|| ColumnError::line("a quoted field does not end on its line"))?;
                 let field = |i: usize| fields.get(i).map_or("", |f| &**f);
-                let whole = |i: usize| fields.get(i).cloned().unwrap_or_default();
-                self.assembled(fields.len(), field, whole)
+                let owned = |i: usize| fields.get(i).cloned().unwrap_or_default();
+                self.assembled(fields.len(), field, owned)
             }
         }
     }

@@ -1,6 +1,5 @@
 //! A file of records, some lines at a time.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
@@ -9,7 +8,7 @@ use std::ops::Range;
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// A batch is complete when it holds this many bytes: enough work to share among threads, little
-/// enough to be forgotten.
+/// enough to keep memory small.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Some lines of a file, in order, with their numbers.
@@ -26,35 +25,33 @@ impl Batch {
         let text = move |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
         self.lines.iter().map(move |(n, range)| (*n, text(range)))
     }
+
+    /// The line at `index` in this batch, with its number.
+    pub(super) fn get(&self, index: usize) -> Option<(u64, &[u8])> {
+        let (number, range) = self.lines.get(index)?;
+        Some((*number, self.bytes.get(range.clone())?))
+    }
+
+    /// Drops the first line.
+    pub(super) fn drop_first(&mut self) {
+        self.lines.drain(..self.lines.len().min(1));
+    }
 }
 
 /// Why there are no further lines.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinesError {
     /// The file cannot be read.
+    #[error("cannot be read: {0}")]
     Read(io::Error),
     /// A line is longer than [`MAX_LINE_BYTES`].
+    #[error("longer than {} MiB, the limit for one line", MAX_LINE_BYTES >> 20)]
     TooLong {
         /// Its number, counted from 1.
         line: u64,
     },
 }
-
-impl fmt::Display for LinesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LinesError::Read(error) => write!(f, "cannot be read: {error}"),
-            LinesError::TooLong { .. } => write!(
-                f,
-                "longer than {} MiB, the most that one line may hold",
-                MAX_LINE_BYTES >> 20
-            ),
-        }
-    }
-}
-
-impl std::error::Error for LinesError {}
 
 /// Reads lines batch by batch, in constant memory.
 ///
@@ -76,6 +73,11 @@ impl<R: Read> LineReader<R> {
             line: 0,
             failed: None,
         }
+    }
+
+    /// What is read from.
+    pub(super) fn inner(&self) -> &R {
+        self.reader.get_ref()
     }
 
     /// Replaces the content of `batch` by the next lines; `false` at the end of the file.

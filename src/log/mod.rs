@@ -6,6 +6,8 @@
 //! | `lines` | [`LineReader`]: files of any length in constant memory |
 //! | `columns` | [`Columns`]: predictions as comma-separated values |
 //! | `parquet` | the same columns in Parquet files |
+//! | `reader` | [`LogReader`]: the rows of a log in any [`Format`] |
+//! | `row` | [`Row`]: a row whose numbers are valid, or [`RowError`] |
 //! | `digest` | SHA-256 of content |
 
 mod columns;
@@ -13,14 +15,18 @@ mod digest;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod reader;
 mod record;
+mod row;
 
-pub use columns::{ColumnError, ColumnNames, Columns};
+pub use columns::{ColumnError, ColumnNames, Columns, ColumnsError};
 pub use digest::{hexadecimal, sha256};
 pub use lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
 #[cfg(feature = "parquet")]
 pub use parquet::{MAX_FOOTER_BYTES, MAX_HELD_BYTES, TableBatch, TableError, TableReader};
+pub use reader::{ClassesError, DEFAULT_ANSWER, Format, LogBatch, LogError, LogReader, LogRow};
 pub use record::{
     ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label,
     LoggedUncertainty, Place, Prediction, Record, RecordError, check_names,
 };
+pub use row::{LoggedItem, Reason, Row, RowError, RowRules};

@@ -1,9 +1,58 @@
 //! What every format of an audit shares: numbers, verdicts and limits in words.
 
-use crate::audit::{Audit, Check, Offender, Side, Threshold, Verdict};
+use serde_json::json;
+
+use super::audit_ci::{audit_junit, audit_sarif};
+use super::audit_html::audit_html;
+use super::audit_markdown::audit_markdown;
+use super::audit_text::audit_text;
+use super::{escape_terminal, harmless_json};
+use crate::audit::{AuditReport, Check, CheckVerdict, Offender, Side, Threshold};
 use crate::exhibit::{Cell, Table};
 
-use super::escape_terminal;
+impl AuditReport {
+    /// Plain text for a terminal.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        audit_text(self)
+    }
+
+    /// JSON as `docs/audit.schema.json` describes it.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Structs, lists and maps with text keys: all of it can be JSON.
+        let json = serde_json::to_string_pretty(self);
+        let json = json.unwrap_or_else(|error| json!({"error": error.to_string()}).to_string());
+        harmless_json(&json) + "\n"
+    }
+
+    /// GitHub-flavoured Markdown, for the summary of a CI run. Strings of the log stand in code
+    /// spans, where no link, mention or markup is read.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        audit_markdown(self)
+    }
+
+    /// JUnit: a case for each check. What could not be decided or run, and rows that could not be
+    /// used, are skipped cases with their reason.
+    #[must_use]
+    pub fn to_junit(&self) -> String {
+        audit_junit(self)
+    }
+
+    /// SARIF 2.1.0: a rule and a result for each check, with its worst rows as locations, and a
+    /// warning for each listed row that could not be used.
+    #[must_use]
+    pub fn to_sarif(&self) -> String {
+        audit_sarif(self)
+    }
+
+    /// One self-contained HTML page with plots.
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        audit_html(self)
+    }
+}
 
 /// A number with about four digits, whatever its size; `—` for what is not a number.
 pub(super) fn digits(x: f64) -> String {
@@ -21,13 +70,13 @@ pub(super) fn digits(x: f64) -> String {
 }
 
 /// The verdict as a word, behind a sign that can be told without colour.
-pub(super) fn verdict(verdict: &Verdict) -> &'static str {
+pub(super) fn verdict(verdict: &CheckVerdict) -> &'static str {
     match verdict {
-        Verdict::Pass => "✓ pass",
-        Verdict::Fail => "✗ fail",
-        Verdict::Undecided { .. } => "? undecided",
-        Verdict::NotRun { .. } => "– not run",
-        Verdict::Information => "i information",
+        CheckVerdict::Pass => "✓ pass",
+        CheckVerdict::Fail => "✗ fail",
+        CheckVerdict::Undecided { .. } => "? undecided",
+        CheckVerdict::NotRun { .. } => "– not run",
+        CheckVerdict::Information => "i information",
     }
 }
 
@@ -44,28 +93,27 @@ pub(super) fn limit(threshold: Option<Threshold>) -> String {
     }
 }
 
-/// What follows from a check and what to do about it: its sentence, why it was not decided, and
-/// whether that stops a pipeline.
+/// The sentence of a check, why it was not decided, and whether that makes the audit fail.
 pub(super) fn finding(check: &Check) -> String {
     let undecided = match check.verdict {
-        Verdict::Undecided {
+        CheckVerdict::Undecided {
             needed_n: Some(needed),
-        } => format!(" Too few rows to decide: about {needed} would."),
-        Verdict::Undecided { needed_n: None } => {
-            " No number of rows would decide while the value is the limit.".to_owned()
+        } => format!(" Too few rows to decide; about {needed} would be enough."),
+        CheckVerdict::Undecided { needed_n: None } => {
+            " The value equals the limit, so no number of rows would decide.".to_owned()
         }
         _ => String::new(),
     };
     let stops = match check.verdict {
-        Verdict::Fail => "",
-        _ if check.stops => " Certainty is asked for, so the audit fails.",
+        CheckVerdict::Fail => "",
+        _ if check.stops => " The audit fails, as undecided checks are not allowed.",
         _ => "",
     };
     format!("{}{undecided}{stops}", check.sentence)
 }
 
 /// `file:line`, with the name of the row where it has one.
-pub(super) fn whereabouts(row: &Offender) -> String {
+pub(super) fn place(row: &Offender) -> String {
     let id = if row.id.is_empty() {
         String::new()
     } else {
@@ -75,13 +123,13 @@ pub(super) fn whereabouts(row: &Offender) -> String {
 }
 
 /// One line on all checks.
-pub(super) fn summary(audit: &Audit) -> String {
+pub(super) fn summary(audit: &AuditReport) -> String {
     let s = &audit.summary;
     let outcome = if s.passed { "Passed" } else { "Failed" };
     let usable: u64 = audit.inputs.iter().map(|i| i.usable).sum();
     let rows: u64 = audit.inputs.iter().map(|i| i.rows).sum();
     let demand = if audit.settings.undecided_fails {
-        " (certainty is asked for)"
+        " (undecided checks fail)"
     } else {
         ""
     };
@@ -93,8 +141,8 @@ pub(super) fn summary(audit: &Audit) -> String {
 }
 
 /// One row a check that was run.
-pub(super) fn checks_table(audit: &Audit) -> Table {
-    let run = |check: &&Check| !matches!(check.verdict, Verdict::NotRun { .. });
+pub(super) fn checks_table(audit: &AuditReport) -> Table {
+    let run = |check: &&Check| !matches!(check.verdict, CheckVerdict::NotRun { .. });
     let rows = audit.checks.iter().filter(run).map(|check| {
         let interval = check.interval.map_or(String::new(), |i| {
             format!("{} to {}", digits(i.low), digits(i.high))
@@ -112,8 +160,8 @@ pub(super) fn checks_table(audit: &Audit) -> Table {
     Table {
         id: "checks".into(),
         title: format!(
-            "Checks; limits apply to intervals, and those of all checks with a limit hold together \
-             with {percent} % confidence"
+            "Checks. Limits apply to intervals; those of all checks with a limit hold jointly with \
+             {percent} % confidence"
         ),
         columns: ["verdict", "check", "value", "interval", "limit", "n"]
             .map(str::to_owned)
@@ -123,7 +171,7 @@ pub(super) fn checks_table(audit: &Audit) -> Table {
 }
 
 /// Why rows could not be used, and how many.
-pub(super) fn reasons_table(audit: &Audit) -> Table {
+pub(super) fn reasons_table(audit: &AuditReport) -> Table {
     let rows = audit.rejected.reasons.iter();
     Table {
         id: "rejected".into(),

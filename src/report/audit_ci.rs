@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::audit::{finding, whereabouts};
+use super::audit::{finding, place};
 use super::{JunitCase, escape_terminal, junit};
-use crate::audit::{Audit, Check, Verdict};
+use crate::audit::{AuditReport, Check, CheckVerdict};
 
-/// The audit as a JUnit document: a case for each check. What could not be decided or run, and rows
-/// that could not be used, are skipped cases with their reason.
-pub fn audit_junit(audit: &Audit) -> String {
+pub(super) fn audit_junit(audit: &AuditReport) -> String {
     let case = |name: String| JunitCase {
         name,
         seconds: None,
@@ -23,16 +21,16 @@ pub fn audit_junit(audit: &Audit) -> String {
             let what = escape_terminal(&finding(check));
             match check.verdict {
                 _ if check.stops => {
-                    let rows: Vec<String> = check.worst.iter().map(whereabouts).collect();
+                    let rows: Vec<String> = check.worst.iter().map(place).collect();
                     out.failure = Some(if rows.is_empty() {
                         what
                     } else {
                         format!("{what} Worst rows: {}", rows.join(", "))
                     });
                 }
-                Verdict::Undecided { .. } => out.skipped = Some(format!("undecided: {what}")),
-                Verdict::NotRun { .. } => out.skipped = Some(what),
-                Verdict::Pass | Verdict::Fail | Verdict::Information => {}
+                CheckVerdict::Undecided { .. } => out.skipped = Some(format!("undecided: {what}")),
+                CheckVerdict::NotRun { .. } => out.skipped = Some(what),
+                CheckVerdict::Pass | CheckVerdict::Fail | CheckVerdict::Information => {}
             }
             out
         })
@@ -48,9 +46,7 @@ pub fn audit_junit(audit: &Audit) -> String {
 /// The rule under which rows that could not be used are listed.
 const REJECTED: &str = "rejected_row";
 
-/// The audit as SARIF 2.1.0: a rule and a result for each check, with its worst rows as locations,
-/// and a warning for each listed row that could not be used.
-pub fn audit_sarif(audit: &Audit) -> String {
+pub(super) fn audit_sarif(audit: &AuditReport) -> String {
     let mut rules: Vec<Value> = audit
         .checks
         .iter()
@@ -97,11 +93,11 @@ fn sarif_check(check: &Check, index: usize, first: Option<&str>) -> Value {
     // A level other than "none" is for failures only.
     let (kind, level) = match check.verdict {
         _ if check.stops => ("fail", "error"),
-        Verdict::Fail => ("fail", "error"),
-        Verdict::Pass => ("pass", "none"),
-        Verdict::Undecided { .. } => ("open", "none"),
-        Verdict::NotRun { .. } => ("notApplicable", "none"),
-        Verdict::Information => ("informational", "none"),
+        CheckVerdict::Fail => ("fail", "error"),
+        CheckVerdict::Pass => ("pass", "none"),
+        CheckVerdict::Undecided { .. } => ("open", "none"),
+        CheckVerdict::NotRun { .. } => ("notApplicable", "none"),
+        CheckVerdict::Information => ("informational", "none"),
     };
     let mut locations: Vec<Value> = check
         .worst
@@ -122,11 +118,11 @@ fn sarif_check(check: &Check, index: usize, first: Option<&str>) -> Value {
 }
 
 fn location(file: &str, line: Option<u64>) -> Value {
-    let mut place = json!({"artifactLocation": {"uri": uri(file)}});
-    if let (Some(line), Value::Object(place)) = (line, &mut place) {
-        place.insert("region".into(), json!({"startLine": line.max(1)}));
+    let mut physical = json!({"artifactLocation": {"uri": uri(file)}});
+    if let (Some(line), Value::Object(fields)) = (line, &mut physical) {
+        fields.insert("region".into(), json!({"startLine": line.max(1)}));
     }
-    json!({"physicalLocation": place})
+    json!({"physicalLocation": physical})
 }
 
 /// A path as a URI reference: every byte that is not plainly harmless as `%XX`.

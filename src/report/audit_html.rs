@@ -2,15 +2,12 @@
 
 use std::fmt::Write;
 
-use super::audit::{
-    checks_table, digits, finding, limit, reasons_table, summary, verdict, whereabouts,
-};
+use super::audit::{checks_table, digits, finding, limit, place, reasons_table, summary, verdict};
 use super::{escape_html, escape_terminal, page, svg, table_html};
-use crate::audit::{Audit, Check, Verdict};
+use crate::audit::{AuditReport, Check, CheckVerdict};
 use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
 
-/// The audit as a page that needs nothing but itself.
-pub fn audit_html(audit: &Audit) -> String {
+pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
     out.push_str(&table_html(&checks_table(audit)));
     for figure in figures(audit) {
@@ -99,7 +96,7 @@ fn article(check: &Check) -> String {
         safe(verdict(&check.verdict)),
         safe(&finding(check))
     );
-    if matches!(check.verdict, Verdict::NotRun { .. }) {
+    if matches!(check.verdict, CheckVerdict::NotRun { .. }) {
         out.push_str("</article>\n");
         return out;
     }
@@ -141,7 +138,7 @@ fn article(check: &Check) -> String {
             let _ = write!(
                 out,
                 "<li><code>{}</code>: {}</li>",
-                safe(&whereabouts(row)),
+                safe(&place(row)),
                 digits(row.value)
             );
         }
@@ -151,7 +148,7 @@ fn article(check: &Check) -> String {
     out
 }
 
-fn figures(audit: &Audit) -> Vec<Figure> {
+fn figures(audit: &AuditReport) -> Vec<Figure> {
     let curves = &audit.curves;
     let mut panels = Vec::new();
     if !curves.reliability.is_empty() {

@@ -2,14 +2,11 @@
 
 use std::fmt::Write;
 
-use super::audit::{checks_table, digits, finding, reasons_table, summary, verdict, whereabouts};
+use super::audit::{checks_table, digits, finding, place, reasons_table, summary, verdict};
 use super::{escape_markdown, escape_terminal, table_markdown};
-use crate::audit::{Audit, Verdict};
+use crate::audit::{AuditReport, CheckVerdict};
 
-/// The audit as GitHub-flavoured Markdown.
-///
-/// Strings that come from the log stand in code spans, where no link, mention or markup is read.
-pub fn audit_markdown(audit: &Audit) -> String {
+pub(super) fn audit_markdown(audit: &AuditReport) -> String {
     let mut out = format!(
         "## {} Audit\n\n{}\n\n{}\n",
         if audit.summary.passed { "✓" } else { "✗" },
@@ -17,7 +14,7 @@ pub fn audit_markdown(audit: &Audit) -> String {
         table_markdown(&checks_table(audit))
     );
     for check in &audit.checks {
-        if !check.stops && !matches!(check.verdict, Verdict::Undecided { .. }) {
+        if !check.stops && !matches!(check.verdict, CheckVerdict::Undecided { .. }) {
             continue;
         }
         let _ = writeln!(
@@ -28,7 +25,7 @@ pub fn audit_markdown(audit: &Audit) -> String {
             escape_markdown(&escape_terminal(&finding(check)))
         );
         for row in &check.worst {
-            let _ = writeln!(out, "- {}: {}", code(&whereabouts(row)), digits(row.value));
+            let _ = writeln!(out, "- {}: {}", code(&place(row)), digits(row.value));
         }
         if !check.worst.is_empty() {
             out.push('\n');
@@ -37,9 +34,9 @@ pub fn audit_markdown(audit: &Audit) -> String {
     if audit.rejected.count > 0 {
         let _ = writeln!(out, "{}", table_markdown(&reasons_table(audit)));
         for row in &audit.rejected.first {
-            let place = format!("{}:{}", row.file, row.line);
+            let at = format!("{}:{}", row.file, row.line);
             let what = format!("{}: {}", row.field, row.message);
-            let _ = writeln!(out, "- {} {}", code(&place), code(&what));
+            let _ = writeln!(out, "- {} {}", code(&at), code(&what));
         }
         out.push('\n');
     }
@@ -47,7 +44,7 @@ pub fn audit_markdown(audit: &Audit) -> String {
         .checks
         .iter()
         .filter_map(|check| match &check.verdict {
-            Verdict::NotRun { reason } => Some(format!(
+            CheckVerdict::NotRun { reason } => Some(format!(
                 "- {}: {}",
                 escape_markdown(check.title),
                 escape_markdown(&escape_terminal(reason))

@@ -2,17 +2,16 @@
 
 use std::fmt::Write;
 
-use super::audit::{digits, finding, limit, summary, verdict, whereabouts};
+use super::audit::{digits, finding, limit, place, summary, verdict};
 use super::escape_terminal;
-use crate::audit::{Audit, Check, Input, ModelUsed, Verdict};
+use crate::audit::{AuditReport, Check, CheckVerdict, Input, ModelUsed};
 
 /// How many of the worst rows are shown; the JSON report has all that are kept.
 const SHOWN_OFFENDERS: usize = 5;
 /// Lines below a check stand under its title.
 const INDENT: &str = "               ";
 
-/// The audit as plain text: what was read, what could not be used, then one block a check.
-pub fn audit_text(audit: &Audit) -> String {
+pub(super) fn audit_text(audit: &AuditReport) -> String {
     let mut out = String::new();
     inputs(&mut out, "Audit of", &audit.inputs);
     if !audit.baseline.is_empty() {
@@ -46,7 +45,7 @@ pub fn audit_text(audit: &Audit) -> String {
     let _ = writeln!(out, "\n{}", summary(audit));
     let _ = writeln!(
         out,
-        "The intervals of all checks with a threshold hold together with probability {}.",
+        "The intervals of all checks with a limit hold jointly with probability {}.",
         audit.settings.confidence
     );
     out
@@ -65,7 +64,7 @@ fn inputs(out: &mut String, title: &str, inputs: &[Input]) {
     }
 }
 
-fn rejected(out: &mut String, audit: &Audit) {
+fn rejected(out: &mut String, audit: &AuditReport) {
     let rejected = &audit.rejected;
     if rejected.count == 0 {
         return;
@@ -103,7 +102,7 @@ fn block(out: &mut String, check: &Check) {
         let _ = write!(line, ", limit {}", limit(check.threshold));
     }
     let rests_on = match check.verdict {
-        Verdict::NotRun { .. } => String::new(),
+        CheckVerdict::NotRun { .. } => String::new(),
         _ => format!(", n = {}", check.n),
     };
     let _ = writeln!(out, "{line}  ({}{rests_on})", check.id);
@@ -111,12 +110,12 @@ fn block(out: &mut String, check: &Check) {
     if let Some(power) = &check.power {
         let _ = writeln!(
             out,
-            "{INDENT}A model over-confident by {} points fails here with probability {:.2}.",
+            "{INDENT}A model that is over-confident by {} points fails with probability {:.2}.",
             digits(100.0 * power.effect),
             power.probability
         );
     }
     for row in check.worst.iter().take(SHOWN_OFFENDERS) {
-        let _ = writeln!(out, "{INDENT}{}: {}", whereabouts(row), digits(row.value));
+        let _ = writeln!(out, "{INDENT}{}: {}", place(row), digits(row.value));
     }
 }

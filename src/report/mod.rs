@@ -3,11 +3,12 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
-//! | `audit`, `audit_*` | an audit as text, Markdown, JUnit, SARIF and HTML |
+//! | `audit`, `audit_*` | [`AuditReport`](crate::audit::AuditReport) as text, JSON, Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
-//! | `ledger`, `whereabouts` | claims and verdicts, and where their evidence is |
+//! | `ledger` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
+//! | `verification` | the report of `lpf verify`: a page, JSON, Markdown and JUnit |
 
 mod audit;
 mod audit_ci;
@@ -20,20 +21,18 @@ mod junit;
 mod ledger;
 mod page;
 mod table;
-mod whereabouts;
+mod verification;
 
-pub use audit_ci::{audit_junit, audit_sarif, harmless_json};
-pub use audit_html::audit_html;
-pub use audit_markdown::audit_markdown;
-pub use audit_text::audit_text;
+pub use audit_ci::harmless_json;
 pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
 pub use junit::{JunitCase, junit};
 pub use ledger::{
     claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, meaning, sign,
+    theorems_table,
 };
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
 };
-pub use whereabouts::{Whereabouts, whereabouts};
+pub use verification::Verification;

@@ -31,10 +31,10 @@ use crate::simplex::{Distribution, SimplexError, softmax};
 pub const EMBEDDING: usize = 384;
 
 /// How many directions of an embedding carry meaning.
-pub const MEANING: usize = 16;
+const MEANING: usize = 16;
 
 /// In how many ways an item can speak for a class.
-pub const VARIANTS: usize = 3;
+const VARIANTS: usize = 3;
 
 /// Length of the part of a centre that tells the ways apart, against one for the class.
 const VARIANT_LENGTH: f64 = 0.5;
@@ -46,7 +46,7 @@ const BACKGROUND: f64 = 0.02;
 /// An entity with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticEntity {
-    /// Its class.
+    /// The class, by number.
     pub label: usize,
     /// Embeddings of its items, row by row.
     pub embeddings: Vec<f32>,
@@ -71,6 +71,15 @@ impl SyntheticEntity {
 }
 
 /// Makes entities of a domain, and knows what their evidence is worth.
+///
+/// ```
+/// use lpf::synthetic::{Domain, Generator};
+/// let generator = Generator::new(Domain::named("compliance")?);
+/// let entity = generator.entity(1, 0);
+/// let posterior = generator.posterior(&entity.embeddings)?; // exact, by Bayes' rule
+/// assert_eq!(posterior.argmax(), entity.label);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Generator {
     domain: &'static Domain,
@@ -101,7 +110,7 @@ impl Generator {
         }
     }
 
-    /// The domain.
+    /// The domain whose entities are made.
     pub fn domain(&self) -> &'static Domain {
         self.domain
     }

@@ -1,17 +1,13 @@
 //! The targets, one for each reader.
 
 use super::*;
-use lpf::audit::Gate;
-use lpf::audit::{
-    CheckSettings, ScanError, ScanSettings, Tally, audit, read_state, scan, write_state,
-};
-use lpf::latent::Confidence;
+use lpf::audit::{Gate, Log, read_state, write_state};
 use lpf::log::{
-    Batch, ColumnNames, DEFAULT_TOLERANCE, Entity, Expectations, LineReader, Prediction, Record,
+    Batch, ColumnNames, Entity, Expectations, Format, LineReader, LogReader, Prediction, Record,
 };
 use lpf::model::{CalibrationFile, Model, aggregator_from_bytes};
-use lpf::report::{audit_html, audit_junit, audit_markdown, audit_sarif, audit_text};
 use lpf::simplex::Distribution;
+use lpf::{Answerer, Audit, Method};
 
 target!(record, |bytes: &[u8], _: bool| {
     let expect = Expectations::default();
@@ -77,40 +73,34 @@ target!(prediction, |bytes: &[u8], _: bool| {
     }
 });
 
-fn settings(csv: Option<ColumnNames>) -> ScanSettings {
-    ScanSettings {
-        csv,
-        answer: "probs".to_string(),
-        classes: None,
-        bins: 15,
-        tolerance: DEFAULT_TOLERANCE,
-        method: "spn".to_string(),
-        confidence: Some(Confidence::Reference),
-        model: None,
-        calibration: None,
-    }
-}
-
 /// What was read of a log, if it is one, and its audit down to every format.
-fn audited(scanned: Result<Tally, ScanError>, in_full: bool) {
-    match scanned {
-        Ok(tally) => {
-            // Every row is used or counted.
-            for input in &tally.inputs {
-                assert_eq!(input.rows, input.usable + tally.unusable.count());
-            }
-            if !in_full {
-                return;
-            }
-            let report = audit(&tally, None, &CheckSettings::default());
-            for marked_up in [audit_html, audit_junit, audit_markdown, audit_sarif] {
-                let text = marked_up(&report);
+fn audited(audit: Audit<'_>, in_full: bool) {
+    let tally = match audit.tally() {
+        Ok(tally) => tally,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    // Every row is used or counted.
+    for input in &tally.inputs {
+        assert_eq!(input.rows, input.usable + tally.unusable.count());
+    }
+    if !in_full {
+        return;
+    }
+    let state = write_state(&tally).unwrap();
+    assert_eq!(read_state(&state[..]).unwrap(), tally);
+    match Audit::of(Log::state("state", &state[..])).run() {
+        Ok(report) => {
+            for text in [
+                report.to_html(),
+                report.to_junit(),
+                report.to_markdown(),
+                report.to_sarif(),
+                report.to_json(),
+            ] {
                 // The corpus has both in names and labels.
                 assert!(!text.contains('\u{1b}') && !text.contains("<script"));
             }
-            assert!(!audit_text(&report).contains('\u{1b}'));
-            let state = write_state(&tally).unwrap();
-            assert_eq!(read_state(&state[..]).unwrap(), tally);
+            assert!(!report.to_text().contains('\u{1b}'));
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
@@ -120,24 +110,27 @@ fn audited(scanned: Result<Tally, ScanError>, in_full: bool) {
 const MAP: &[u8] = br#"{"format":"lpf-calibration","version":1,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"map":{"histogram":[[0,0],[0,4],[3,5]]}}"#;
 
 target!(json_log, |bytes: &[u8], in_full: bool| {
-    let mut settings = settings(None);
-    if bytes.len() % 2 == 1 {
-        settings.calibration = CalibrationFile::from_bytes(MAP).ok();
+    let audit = Audit::of(Log::stream("log", bytes));
+    if bytes.len() % 2 == 0 {
+        return audited(audit, in_full);
     }
-    audited(scan("log", bytes, &settings, &|_| {}), in_full);
+    let map = CalibrationFile::from_bytes(MAP).unwrap();
+    let mapped = Answerer::builder(Method::Spn).calibration(map).build();
+    audited(audit.answerer(&mapped.unwrap()), in_full);
 });
 
 target!(csv_log, |bytes: &[u8], in_full: bool| {
-    let settings = settings(Some(ColumnNames::default()));
-    audited(scan("log", bytes, &settings, &|_| {}), in_full);
+    let format = Format::Csv(ColumnNames::default());
+    audited(Audit::of(Log::stream("log", bytes)).format(format), in_full);
 });
 
 #[cfg(feature = "parquet")]
 target!(parquet_log, |bytes: &[u8], in_full: bool| {
-    let settings = settings(Some(ColumnNames::default()));
     let file = std::io::Cursor::new(bytes.to_vec());
-    let scanned = lpf::audit::scan_parquet("log", file, &settings, &|_| {});
-    audited(scanned, in_full);
+    match LogReader::parquet(file, &ColumnNames::default()) {
+        Ok(reader) => audited(Audit::of(Log::reader("log", reader)), in_full),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
 });
 
 /// Of a state that is not read, no change would get past the first check.
@@ -150,8 +143,8 @@ fn the_states_of_the_corpus_are_read() {
 
 target!(state, |bytes: &[u8], in_full: bool| {
     match read_state(bytes) {
-        Ok(tally) if in_full => {
-            audit(&tally, None, &CheckSettings::default());
+        Ok(_) if in_full => {
+            let _ = Audit::of(Log::state("state", bytes)).run();
         }
         Ok(_) => {}
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -20,7 +20,7 @@ pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
     let sampled = Sampled::new(&tally.evidence.sample);
     checks.push(dependence(gate, &sampled));
     checks.push(encoder_variance(gate, tally));
-    checks.push(item_calibration(gate, &sampled, tally.shape.bins));
+    checks.push(item_calibration(gate, &sampled, tally.settings.bins));
     checks.push(evidence_count(gate, tally));
     checks.push(excluded_classes(gate, &sampled));
 }
@@ -74,7 +74,7 @@ fn dependence(gate: &Gate<'_>, sampled: &Sampled) -> Check {
     };
     match sampled.ask(|items| independence(items, &sampled.labels, &test)) {
         Ok(found) => match found.smallest_p() {
-            Some(p) => gate.probability(id, p, sampled.entities(), found.sentence()),
+            Some(p) => gate.p_value(id, p, sampled.entities(), found.sentence()),
             None => gate.not_run(id, found.sentence().trim_end_matches('.')),
         },
         Err(reason) => gate.not_run(id, reason),

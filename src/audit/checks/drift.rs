@@ -1,16 +1,17 @@
 //! Is this the same model, on the same kind of rows, as before?
 //!
 //! Each difference has an interval that assumes nothing about the distributions; the levels are
-//! shared out over all gated checks. Beside it stands the probability of such a difference without
-//! any drift, corrected for the number of comparisons by Holm's method.
+//! shared out over all gated checks. Beside it stands the p-value of "no drift", corrected for the
+//! number of comparisons by Holm's method.
 
 use super::Gate;
+use super::calibration::NOTHING;
 use crate::audit::grid::Grid;
 use crate::audit::intervals::{
     BERNSTEIN, CLOPPER_PEARSON, HOEFFDING, bernstein_range, moments, normal_cdf, rate_range,
 };
 use crate::audit::outcome::Check;
-use crate::audit::tally::{Scores, Tally};
+use crate::audit::tally::Tally;
 use crate::math::{ExactSum, exp, ln};
 
 const ALL: [&str; 5] = [
@@ -32,11 +33,10 @@ struct Difference {
 }
 
 pub(super) fn checks(gate: &Gate<'_>, now: &Tally, before: &Tally, checks: &mut Vec<Check>) {
-    let (new, old) = (&now.scores, &before.scores);
-    let (n, m) = (new.top.count(), old.top.count());
+    let (n, m) = (now.usable(), before.usable());
     let reason = if n == 0 || m == 0 {
-        Some("no row could be scored")
-    } else if now.shape.classes != before.shape.classes {
+        Some(NOTHING)
+    } else if now.settings.classes != before.settings.classes {
         Some("the baseline has other classes")
     } else {
         None
@@ -46,17 +46,16 @@ pub(super) fn checks(gate: &Gate<'_>, now: &Tally, before: &Tally, checks: &mut 
         return;
     }
     let differences = [
-        accuracy(gate, new, old),
-        confidence(gate, new, old),
-        brier(gate, new, old),
-        labels(gate, new, old),
-        confidences(gate, new, old),
+        accuracy(gate, now, before),
+        confidence(gate, now, before),
+        brier(gate, now, before),
+        labels(gate, now, before),
+        confidences(gate, now, before),
     ];
     let adjusted = holm(&differences.each_ref().map(|d| d.p_value));
     for (difference, p) in differences.into_iter().zip(adjusted) {
         let sentence = format!(
-            "{}; without any drift as much would be seen with probability {p:.3} (Holm, {} \
-             comparisons).",
+            "{}; p-value {p:.3} (no drift; Holm's correction for {} comparisons).",
             difference.words,
             ALL.len()
         );
@@ -93,14 +92,10 @@ fn two_sided(difference: f64, variance: f64) -> f64 {
     2.0 * normal_cdf(-(difference.abs() / libm::sqrt(variance)))
 }
 
-fn correct(scores: &Scores) -> u64 {
-    scores.top.bins().iter().map(|bin| bin.correct).sum()
-}
-
-fn accuracy(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+fn accuracy(gate: &Gate<'_>, new: &Tally, old: &Tally) -> Difference {
     let id = "drift_accuracy";
-    let (a, n) = (correct(new), new.top.count());
-    let (b, m) = (correct(old), old.top.count());
+    let (a, n) = (new.scores.correct(), new.usable());
+    let (b, m) = (old.scores.correct(), old.usable());
     let delta = gate.delta(id) / 2.0;
     let (low, high) = rate_range(a, n, delta);
     let (old_low, old_high) = rate_range(b, m, delta);
@@ -138,9 +133,9 @@ fn spread(grid: &Grid) -> (f64, f64) {
     (mean, terms.collect::<ExactSum>().to_f64() / n)
 }
 
-fn confidence(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+fn confidence(gate: &Gate<'_>, new: &Tally, old: &Tally) -> Difference {
     let id = "drift_confidence";
-    let (n, m) = (new.top.count() as f64, old.top.count() as f64);
+    let (n, m) = (new.usable() as f64, old.usable() as f64);
     let ((a, v), (b, w)) = (spread(&new.grid), spread(&old.grid));
     let log = ln(4.0 / gate.delta(id));
     let radius = libm::sqrt(log / (2.0 * n)) + libm::sqrt(log / (2.0 * m));
@@ -159,11 +154,11 @@ fn confidence(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
     }
 }
 
-fn brier(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+fn brier(gate: &Gate<'_>, new: &Tally, old: &Tally) -> Difference {
     let id = "drift_brier";
-    let (n, m) = (new.top.count(), old.top.count());
-    let (a, v) = moments(&new.brier, n);
-    let (b, w) = moments(&old.brier, m);
+    let (n, m) = (new.usable(), old.usable());
+    let (a, v) = moments(&new.scores.brier, n);
+    let (b, w) = moments(&old.scores.brier, m);
     let delta = gate.delta(id) / 2.0;
     let range = v.zip(w).and_then(|(v, w)| {
         let new = bernstein_range(a, v, 2.0, n, delta)?;
@@ -183,30 +178,26 @@ fn brier(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
 
 /// Total variation of the true classes. An empirical distribution over `k` classes is off by
 /// `√(2(k·ln 2 + ln(1/δ))/n)` in L1 with probability at most `δ` (Weissman et al. 2003).
-fn labels(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+fn labels(gate: &Gate<'_>, new: &Tally, old: &Tally) -> Difference {
     let id = "drift_labels";
-    let (n, m) = (new.top.count() as f64, old.top.count() as f64);
-    let pairs = new.labels.iter().zip(&old.labels);
+    let (n, m) = (new.usable() as f64, old.usable() as f64);
+    let pairs = new.scores.labels.iter().zip(&old.scores.labels);
     let terms = pairs
         .clone()
         .map(|(&a, &b)| (a as f64 / n - b as f64 / m).abs());
     let value = terms.collect::<ExactSum>().to_f64() / 2.0;
-    let k = new.labels.len() as f64;
+    let k = new.scores.labels.len() as f64;
     let log = k * std::f64::consts::LN_2 + ln(2.0 / gate.delta(id));
     let radius = (libm::sqrt(2.0 * log / n) + libm::sqrt(2.0 * log / m)) / 2.0;
     // Pearson's statistic for two rows of counts.
-    let terms = pairs.filter(|(a, b)| **a + **b > 0).map(|(&a, &b)| {
+    let pairs = pairs.filter(|(a, b)| **a + **b > 0);
+    let terms = pairs.clone().map(|(&a, &b)| {
         let total = (a + b) as f64;
         let off = a as f64 - total * n / (n + m);
         off * off / (total * n * m / ((n + m) * (n + m)))
     });
     let statistic = terms.collect::<ExactSum>().to_f64();
-    let seen = new
-        .labels
-        .iter()
-        .zip(&old.labels)
-        .filter(|(a, b)| **a + **b > 0)
-        .count();
+    let seen = pairs.count();
     Difference {
         id,
         value,
@@ -214,7 +205,7 @@ fn labels(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
         method: "Weissman",
         p_value: chi_squared_tail(statistic, seen.saturating_sub(1)),
         words: format!(
-            "The true classes differ by {:.1} % of the rows",
+            "The true classes differ in {:.1} % of the rows",
             100.0 * value
         ),
     }
@@ -251,9 +242,9 @@ fn chi_squared_tail(x: f64, k: usize) -> f64 {
 
 /// The largest distance between the distribution functions of the confidences (Kolmogorov and
 /// Smirnov); each is off by `√(ln(2/δ)/(2n))` with probability at most `δ` (Massart 1990).
-fn confidences(gate: &Gate<'_>, new: &Scores, old: &Scores) -> Difference {
+fn confidences(gate: &Gate<'_>, new: &Tally, old: &Tally) -> Difference {
     let id = "drift_confidences";
-    let (n, m) = (new.top.count() as f64, old.top.count() as f64);
+    let (n, m) = (new.usable() as f64, old.usable() as f64);
     let value = new.grid.largest_distance(&old.grid);
     let log = ln(4.0 / gate.delta(id));
     let radius = libm::sqrt(log / (2.0 * n)) + libm::sqrt(log / (2.0 * m));

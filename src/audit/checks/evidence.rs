@@ -1,6 +1,7 @@
 //! Does the answer follow from its evidence, and how much hangs on single items?
 
 use super::{Gate, assumptions};
+use crate::aggregate::Method;
 use crate::audit::histogram::Histogram;
 use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, ORDER, moments, normal_range, rate_range};
 use crate::audit::outcome::{Check, Curves, InfluencePoint};
@@ -26,24 +27,30 @@ fn consistency(gate: &Gate<'_>, tally: &Tally) -> Check {
     let id = "consistency";
     let evidence = &tally.evidence;
     let compared = evidence.compared;
+    let method = tally.settings.method();
     if compared == 0 {
-        let reason = match (evidence.rows, &*tally.shape.method) {
+        let reason = match (evidence.rows, method) {
             (0, _) => NO_EVIDENCE,
-            (_, "none") => "the answer is not said to follow from the factors (--method none)",
+            (_, None) => "answers are not said to follow from the factors",
+            (_, Some(Method::Learned)) => "no row has both an answer and posteriors",
             _ => "no row has both an answer and factors",
         };
         return gate.not_run(id, reason);
     }
     let off = compared - evidence.within_single;
     let (double, single) = (evidence.within_double, evidence.within_single);
-    let method = match &*tally.shape.method {
-        "spn" => "the weighted product",
-        _ => "the mean",
+    let aggregate = match method {
+        Some(Method::Spn) => "weighted product of their factors",
+        Some(Method::PriorCorrected) => "prior-corrected product of their factors",
+        Some(Method::Learned) => "learned aggregate of their posteriors",
+        Some(Method::Vote) => "vote of their factors",
+        Some(Method::Max) => "normalized maximum of their factors",
+        Some(Method::Uniform) | None => "mean of their factors",
     };
     let largest = evidence.largest_difference.get();
     let sentence = format!(
-        "{single} of {compared} answers are {method} of their factors within the rounding of \
-         float32, {double} of them within that of float64; the largest difference is {largest:.2e}."
+        "{single} of {compared} answers are the {aggregate} within the rounding of float32, {double} \
+         of them within that of float64; the largest difference is {largest:.2e}."
     );
     let worst = evidence.inconsistent.offenders();
     gate.census(id, off as f64 / compared as f64, compared, sentence, worst)
@@ -53,9 +60,9 @@ fn consistency(gate: &Gate<'_>, tally: &Tally) -> Check {
 fn weights(gate: &Gate<'_>, tally: &Tally) -> Check {
     let id = "weights";
     let items = &tally.items;
-    let asked = Confidence::from_name(&tally.shape.confidence);
+    let asked = Confidence::from_name(&tally.settings.confidence);
     let Some(asked) = asked else {
-        let reason = "weights are not said to follow from posteriors (--confidence none)";
+        let reason = "weights are not said to follow from posteriors";
         return gate.not_run(id, reason);
     };
     let n = items.weighed;
@@ -101,7 +108,7 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
         Some(prior) => (prior.clone(), "as given"),
         None => {
             let counts = tally.scores.labels.iter().map(|&n| n as f64);
-            (counts.collect(), "how often each class was true")
+            (counts.collect(), "class frequencies")
         }
     };
     let Ok(prior) = Distribution::from_weights(weights) else {
@@ -130,7 +137,7 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
     let (value, variance) = moments(&sums, n);
     let range = variance.map(|v| normal_range(value, v, n, gate.delta(id)));
     let sentence = format!(
-        "On {n} sampled rows, counting the prior ({whence}) once instead of once an item would {} \
+        "On {n} sampled rows, counting the prior ({whence}) once instead of once per item would {} \
          the log loss by {:.4} nats{}.",
         if value < 0.0 { "raise" } else { "lower" },
         value.abs(),
@@ -148,7 +155,7 @@ fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &m
     if n == 0 {
         let reason = match evidence.rows {
             0 => NO_EVIDENCE,
-            _ => "the answer is not a product (--method)",
+            _ => "the answer is not the product of the factors alone",
         };
         checks.push(gate.not_run("influence", reason));
         checks.push(gate.not_run("robustness_radius", reason));

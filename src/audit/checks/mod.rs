@@ -18,12 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::class_gaps::ClassGaps;
 use super::intervals::{self, decide};
 use super::outcome::{
-    Audit, Check, Curves, Interval, Offender, Power, ReasonCount, Rejected, SCHEMA_VERSION,
-    Settings, Summary, Threshold, Tool, Verdict,
+    AuditReport, Check, CheckInterval, CheckVerdict, Curves, Offender, Power, ReasonCount,
+    Rejected, ReportSettings, SCHEMA_VERSION, Summary, Threshold, Tool,
 };
 use super::tally::Tally;
 
-pub use registry::{CHECKS, Kind, ThresholdError, default_thresholds, set_threshold};
+pub use registry::{CHECKS, CheckKind, ThresholdError, default_thresholds, set_threshold};
 
 /// All intervals of the gated checks hold together with this probability.
 pub const CONFIDENCE: f64 = 0.95;
@@ -56,11 +56,11 @@ pub enum Demand {
 
 impl Demand {
     /// Whether a check with this verdict makes the audit fail.
-    fn stops(&self, id: &str, verdict: &Verdict) -> bool {
+    fn stops(&self, id: &str, verdict: &CheckVerdict) -> bool {
         match (verdict, self) {
-            (Verdict::Fail, _) => true,
-            (Verdict::Undecided { .. }, Demand::Certainty { .. }) => true,
-            (Verdict::NotRun { .. }, Demand::Certainty { asked }) => asked.contains(id),
+            (CheckVerdict::Fail, _) => true,
+            (CheckVerdict::Undecided { .. }, Demand::Certainty { .. }) => true,
+            (CheckVerdict::NotRun { .. }, Demand::Certainty { asked }) => asked.contains(id),
             _ => false,
         }
     }
@@ -122,21 +122,20 @@ impl<'a> Gate<'a> {
     ) -> Check {
         let threshold = self.threshold(id);
         let verdict = match (threshold, range) {
-            (None, _) => Verdict::Information,
+            (None, _) => CheckVerdict::Information,
             (Some(threshold), Some((low, high))) => decide(value, low, high, n, threshold),
-            (Some(_), None) => Verdict::Undecided { needed_n: None },
+            (Some(_), None) => CheckVerdict::Undecided { needed_n: None },
         };
         let interval = range.map(|range| intervals::shown(range, self.delta(id), method));
         self.check(id, Some(value), interval, n, verdict, sentence)
     }
 
-    /// A check whose value is the probability of what was seen, if all were well. A limit on it is
-    /// shared out like the error of the intervals.
-    fn probability(&self, id: &'static str, p: f64, n: u64, sentence: String) -> Check {
+    /// A check whose value is a p-value. A limit on it is shared out like the error of the intervals.
+    fn p_value(&self, id: &'static str, p: f64, n: u64, sentence: String) -> Check {
         let verdict = match self.threshold(id) {
-            None => Verdict::Information,
-            Some(limit) if p * self.shares as f64 <= limit.value => Verdict::Fail,
-            Some(_) => Verdict::Pass,
+            None => CheckVerdict::Information,
+            Some(limit) if p * self.shares as f64 <= limit.value => CheckVerdict::Fail,
+            Some(_) => CheckVerdict::Pass,
         };
         self.check(id, Some(p), None, n, verdict, sentence)
     }
@@ -151,7 +150,7 @@ impl<'a> Gate<'a> {
         worst: Vec<Offender>,
     ) -> Check {
         let verdict = match self.threshold(id) {
-            None => Verdict::Information,
+            None => CheckVerdict::Information,
             Some(threshold) => decide(value, value, value, n, threshold),
         };
         Check {
@@ -164,16 +163,16 @@ impl<'a> Gate<'a> {
     fn not_run(&self, id: &'static str, reason: impl Into<String>) -> Check {
         let reason = reason.into();
         let sentence = format!("Not checked: {reason}.");
-        self.check(id, None, None, 0, Verdict::NotRun { reason }, sentence)
+        self.check(id, None, None, 0, CheckVerdict::NotRun { reason }, sentence)
     }
 
     fn check(
         &self,
         id: &'static str,
         value: Option<f64>,
-        interval: Option<Interval>,
+        interval: Option<CheckInterval>,
         n: u64,
-        verdict: Verdict,
+        verdict: CheckVerdict,
         sentence: String,
     ) -> Check {
         Check {
@@ -199,7 +198,7 @@ impl Check {
 }
 
 /// Draws the conclusions.
-pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) -> Audit {
+pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) -> AuditReport {
     let gate = Gate::new(settings, baseline.is_some());
     let mut checks = vec![validity(&gate, tally)];
     let mut curves = Curves::default();
@@ -211,11 +210,11 @@ pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) 
         drift::checks(&gate, tally, baseline, &mut checks);
     }
     let reasons = tally.unusable.counts.iter();
-    Audit {
+    AuditReport {
         schema_version: SCHEMA_VERSION,
         tool: Tool::THIS,
-        inputs: tally.inputs(),
-        baseline: baseline.map(Tally::inputs).unwrap_or_default(),
+        inputs: tally.inputs.clone(),
+        baseline: baseline.map(|b| b.inputs.clone()).unwrap_or_default(),
         rejected: Rejected {
             count: tally.unusable.count(),
             reasons: reasons
@@ -226,15 +225,15 @@ pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) 
                 .collect(),
             first: tally.unusable.first.clone(),
         },
-        settings: Settings {
-            classes: tally.shape.classes.clone(),
-            bins: tally.shape.bins,
+        settings: ReportSettings {
+            classes: tally.settings.classes.clone(),
+            bins: tally.settings.bins,
             confidence: CONFIDENCE,
             seed: settings.seed,
-            tolerance: tally.shape.tolerance,
-            calibration: tally.shape.calibration.clone(),
-            confidence_function: tally.shape.confidence.clone(),
-            model: tally.shape.model.clone(),
+            tolerance: tally.settings.tolerance,
+            calibration: tally.settings.calibration.clone(),
+            confidence_function: tally.settings.confidence.clone(),
+            model: tally.settings.model.clone(),
             thresholds: settings.thresholds.clone(),
             undecided_fails: settings.demand != Demand::NoFailure,
         },
@@ -249,7 +248,7 @@ fn validity(gate: &Gate<'_>, tally: &Tally) -> Check {
     if checked == 0 {
         return gate.not_run("validity", "no row has numbers to check");
     }
-    let tolerance = tally.shape.tolerance;
+    let tolerance = tally.settings.tolerance;
     let sentence = if invalid == 0 {
         format!(
             "All {checked} rows hold probability distributions: no entry is below zero or missing, \

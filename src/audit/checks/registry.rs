@@ -1,29 +1,33 @@
-//! The names of all checks, which side of a limit is good, and the limits that hold by default.
+//! All checks: their names, which side of a limit is good, and their default limits.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use crate::audit::outcome::{Side, Threshold};
+use crate::audit::outcome::{
+    Side::{self, AtLeast, AtMost, Within},
+    Threshold,
+};
 
-/// What is known of a check before any row is read.
+/// A check as it is known before any row is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kind {
-    /// Its stable name.
+#[non_exhaustive]
+pub struct CheckKind {
+    /// Stable name, for limits and for machines.
     pub id: &'static str,
-    /// Its name for people.
+    /// Title, for people.
     pub title: &'static str,
     /// Which side of a limit is good.
     pub side: Side,
-    /// The limit that holds unless another is given; none for a check that only informs.
+    /// The default limit; `None` for a check that only informs.
     pub default: Option<f64>,
-    /// Whether it estimates something, so that it takes part in the budget of error.
+    /// Whether it estimates something and so takes a share of the error budget.
     pub estimates: bool,
     /// Whether it compares with a baseline.
     pub needs_baseline: bool,
 }
 
-const fn new(id: &'static str, title: &'static str, side: Side) -> Kind {
-    Kind {
+/// A check that estimates something, without a default limit.
+const fn estimate(id: &'static str, title: &'static str, side: Side) -> CheckKind {
+    CheckKind {
         id,
         title,
         side,
@@ -33,26 +37,24 @@ const fn new(id: &'static str, title: &'static str, side: Side) -> Kind {
     }
 }
 
-impl Kind {
-    const fn limit(self, value: f64) -> Kind {
-        Kind {
-            default: Some(value),
-            ..self
-        }
-    }
+/// A check that looks at every row, where small values are good.
+const fn census(id: &'static str, title: &'static str) -> CheckKind {
+    let mut kind = estimate(id, title, AtMost);
+    kind.estimates = false;
+    kind
+}
 
-    const fn census(self) -> Kind {
-        Kind {
-            estimates: false,
-            ..self
-        }
-    }
+/// A comparison with a baseline, and its default limit.
+const fn drift(id: &'static str, title: &'static str, side: Side, limit: f64) -> CheckKind {
+    let mut kind = estimate(id, title, side).limit(limit);
+    kind.needs_baseline = true;
+    kind
+}
 
-    const fn drift(self) -> Kind {
-        Kind {
-            needs_baseline: true,
-            ..self
-        }
+impl CheckKind {
+    const fn limit(mut self, value: f64) -> CheckKind {
+        self.default = Some(value);
+        self
     }
 }
 
@@ -63,174 +65,52 @@ const ECE_LIMIT: f64 = 0.05;
 const GAP_LIMIT: f64 = 0.02;
 
 /// All checks, in the order of the report.
-pub const CHECKS: [Kind; 34] = [
-    new("validity", "Rows that are no distributions", Side::AtMost)
-        .census()
-        .limit(0.0),
-    new(
-        "ece",
-        "Calibration error of the predicted class (ECE)",
-        Side::AtMost,
-    )
-    .limit(ECE_LIMIT),
-    new(
-        "classwise_ece",
-        "Calibration error, mean over the classes",
-        Side::AtMost,
-    ),
-    new(
-        "adaptive_ece",
-        "Calibration error, bins of equal mass",
-        Side::AtMost,
-    ),
-    new(
-        "debiased_error",
-        "Calibration error, root mean square, without bias",
-        Side::AtMost,
-    ),
-    new("smooth_ece", "Calibration error, smooth", Side::AtMost),
-    new(
-        "calibration_p",
-        "Chance of this ECE under perfect calibration",
-        Side::AtLeast,
-    ),
-    new("gap", "Mean confidence minus accuracy", Side::Within).limit(GAP_LIMIT),
-    new("accuracy", "Accuracy", Side::AtLeast),
-    new("log_loss", "Log loss", Side::AtMost),
-    new(
-        "log_loss_excess",
-        "Log loss beyond the model's own entropy",
-        Side::Within,
-    ),
-    new(
-        "log_loss_floor",
-        "Log loss that recalibration cannot remove",
-        Side::AtMost,
-    ),
-    new("brier", "Brier score", Side::AtMost),
-    new(
-        "brier_calibration",
-        "Brier score, calibration part",
-        Side::AtMost,
-    ),
-    new(
-        "brier_refinement",
-        "Brier score, refinement part",
-        Side::AtMost,
-    ),
-    new("aurc", "Area under the risk-coverage curve", Side::AtMost),
-    new(
-        "risk_at_coverage",
-        "Error rate of the 80 % most confident",
-        Side::AtMost,
-    ),
-    new(
-        "consistency",
-        "Rows whose answer is not that of their factors",
-        Side::AtMost,
-    )
-    .census()
-    .limit(0.0),
-    new(
-        "weights",
-        "Rows whose weights are not the confidence of their posteriors",
-        Side::AtMost,
-    )
-    .census(),
-    new(
-        "prior_counting",
-        "Log loss that counting the prior once would save",
-        Side::AtMost,
-    ),
-    new(
-        "dependence",
-        "Chance of this likeness of items, if independent (A1)",
-        Side::AtLeast,
-    ),
-    new(
-        "encoder_variance",
-        "Mean norm of the covariances (A2)",
-        Side::AtMost,
-    ),
-    new(
-        "item_calibration",
-        "Calibration error of single items (A3)",
-        Side::AtMost,
-    ),
-    new(
-        "evidence_count",
-        "Most items of one entity (A5)",
-        Side::AtMost,
-    )
-    .census(),
-    new(
-        "support",
-        "Entities with a factor that nearly excludes a class (A6)",
-        Side::AtMost,
-    ),
-    new(
-        "influence",
-        "Answers that one item left out would change",
-        Side::AtMost,
-    ),
-    new(
-        "robustness_radius",
-        "Robustness radius, 5 % quantile",
-        Side::AtLeast,
-    ),
-    new(
-        "decomposition",
-        "Rows whose uncertainty does not add up",
-        Side::AtMost,
-    )
-    .census()
-    .limit(0.0),
-    new("k_eff", "Effective number of items, median", Side::AtLeast),
-    new(
-        "drift_accuracy",
-        "Accuracy, change from the baseline",
-        Side::Within,
-    )
-    .drift()
-    .limit(0.02),
-    new(
-        "drift_confidence",
-        "Mean confidence, change from the baseline",
-        Side::Within,
-    )
-    .drift()
-    .limit(0.02),
-    new(
-        "drift_brier",
-        "Brier score, change from the baseline",
-        Side::Within,
-    )
-    .drift()
-    .limit(0.02),
-    new(
-        "drift_labels",
-        "True classes, distance from the baseline",
-        Side::AtMost,
-    )
-    .drift()
-    .limit(0.05),
-    new(
-        "drift_confidences",
-        "Confidences, distance from the baseline",
-        Side::AtMost,
-    )
-    .drift()
-    .limit(0.05),
+#[rustfmt::skip]
+pub const CHECKS: [CheckKind; 34] = [
+    census("validity", "Invalid probability rows").limit(0.0),
+    estimate("ece", "Calibration error of the predicted class (ECE)", AtMost).limit(ECE_LIMIT),
+    estimate("classwise_ece", "Calibration error, mean over the classes", AtMost),
+    estimate("adaptive_ece", "Calibration error, bins of equal mass", AtMost),
+    estimate("debiased_error", "Calibration error, debiased root mean square", AtMost),
+    estimate("smooth_ece", "Calibration error, smooth", AtMost),
+    estimate("calibration_p", "p-value: perfect calibration", AtLeast),
+    estimate("gap", "Mean confidence minus accuracy", Within).limit(GAP_LIMIT),
+    estimate("accuracy", "Accuracy", AtLeast),
+    estimate("log_loss", "Log loss", AtMost),
+    estimate("log_loss_excess", "Log loss minus mean predicted entropy", Within),
+    estimate("log_loss_floor", "Log loss that recalibration cannot remove", AtMost),
+    estimate("brier", "Brier score", AtMost),
+    estimate("brier_calibration", "Brier score, calibration part", AtMost),
+    estimate("brier_refinement", "Brier score, refinement part", AtMost),
+    estimate("aurc", "Area under the risk-coverage curve", AtMost),
+    estimate("risk_at_coverage", "Error rate of the most confident 80 %", AtMost),
+    census("consistency", "Answers that differ from the aggregate of their factors").limit(0.0),
+    census("weights", "Rows whose weights differ from the confidence of their posteriors"),
+    estimate("prior_counting", "Log loss saved by counting the prior once", AtMost),
+    estimate("dependence", "p-value: conditional independence (A1)", AtLeast),
+    estimate("encoder_variance", "Mean norm of the covariances (A2)", AtMost),
+    estimate("item_calibration", "Calibration error of single items (A3)", AtMost),
+    census("evidence_count", "Largest number of items of one entity (A5)"),
+    estimate("support", "Entities with a factor that nearly excludes a class (A6)", AtMost),
+    estimate("influence", "Predictions that change when one item is left out", AtMost),
+    estimate("robustness_radius", "Robustness radius, 5 % quantile", AtLeast),
+    census("decomposition", "Rows whose uncertainty does not add up").limit(0.0),
+    estimate("k_eff", "Effective number of items, median", AtLeast),
+    drift("drift_accuracy", "Change in accuracy", Within, 0.02),
+    drift("drift_confidence", "Change in mean confidence", Within, 0.02),
+    drift("drift_brier", "Change in the Brier score", Within, 0.02),
+    drift("drift_labels", "Change in class frequencies (total variation)", AtMost, 0.05),
+    drift("drift_confidences", "Change in the confidences (Kolmogorov-Smirnov)", AtMost, 0.05),
 ];
 
 /// The check of this name.
-pub(super) fn kind(id: &str) -> Option<&'static Kind> {
+pub(super) fn kind(id: &str) -> Option<&'static CheckKind> {
     CHECKS.iter().find(|kind| kind.id == id)
 }
 
-/// The limits that hold unless others are given.
+/// The default limits.
 pub fn default_thresholds() -> BTreeMap<&'static str, Threshold> {
-    let limit = |kind: &Kind| {
+    let limit = |kind: &CheckKind| {
         let value = kind.default?;
         let side = kind.side;
         Some((kind.id, Threshold { side, value }))
@@ -239,15 +119,17 @@ pub fn default_thresholds() -> BTreeMap<&'static str, Threshold> {
 }
 
 /// Why a limit cannot be set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThresholdError {
-    /// There is no such check.
+    /// No check has this name.
+    #[error("there is no check {id}; the checks are {}", CHECKS.map(|kind| kind.id).join(", "))]
     Unknown {
         /// The name as given.
         id: String,
     },
     /// The limit is not a finite number.
+    #[error("{id}: a limit is a finite number, not {value}")]
     Value {
         /// The check.
         id: &'static str,
@@ -256,23 +138,7 @@ pub enum ThresholdError {
     },
 }
 
-impl fmt::Display for ThresholdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ThresholdError::Unknown { id } => {
-                let known: Vec<&str> = CHECKS.iter().map(|kind| kind.id).collect();
-                write!(f, "there is no check {id}; there are {}", known.join(", "))
-            }
-            ThresholdError::Value { id, value } => {
-                write!(f, "{id}: a limit is a finite number, not {value}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ThresholdError {}
-
-/// Sets the limit of a check, or takes it away; returns the check.
+/// Sets the limit of a check, or removes it where `value` is `None`; returns the check.
 ///
 /// # Errors
 /// [`ThresholdError`] for an unknown check or a limit that is not finite.
@@ -313,7 +179,7 @@ mod tests {
         let unknown = set_threshold(&mut limits, "x", None)
             .unwrap_err()
             .to_string();
-        assert!(unknown.contains("there is no check x; there are validity, ece"));
+        assert!(unknown.contains("there is no check x; the checks are validity, ece"));
         assert!(set_threshold(&mut limits, "ece", Some(f64::NAN)).is_err());
     }
 }

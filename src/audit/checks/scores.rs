@@ -1,14 +1,15 @@
 //! How good are the predictions, and what part of the loss could calibration remove?
 
 use super::Gate;
+use super::calibration::{NOTHING, top_gaps};
 use super::class_gaps::ClassGaps;
-use crate::audit::grid::Cell;
+use crate::audit::grid::GridCell;
 use crate::audit::intervals::{
     BERNSTEIN, BINWISE, BinGap, CLOPPER_PEARSON, HOEFFDING, NORMAL, average, bernstein_range,
-    binary_entropy, gaps_of, moments, normal_range, rate_range,
+    binary_entropy, moments, normal_range, rate_range,
 };
 use crate::audit::outcome::{Check, Curves, RiskPoint};
-use crate::audit::tally::{Scores, Tally};
+use crate::audit::tally::Tally;
 use crate::math::{ExactSum, ln};
 
 /// The share of predictions that are kept for the error rate of the most confident.
@@ -35,21 +36,19 @@ pub(super) fn checks(
     checks: &mut Vec<Check>,
     curves: &mut Curves,
 ) {
-    let scores = &tally.scores;
-    if scores.top.count() == 0 {
-        checks.extend(ALL.map(|id| gate.not_run(id, "no row could be scored")));
+    if tally.usable() == 0 {
+        checks.extend(ALL.map(|id| gate.not_run(id, NOTHING)));
         return;
     }
-    checks.push(accuracy(gate, scores));
-    log_losses(gate, scores, checks);
-    briers(gate, scores, classes, checks);
-    coverage(gate, scores, checks, curves);
+    checks.push(accuracy(gate, tally));
+    log_losses(gate, tally, checks);
+    briers(gate, tally, classes, checks);
+    coverage(gate, tally, checks, curves);
 }
 
-fn accuracy(gate: &Gate<'_>, scores: &Scores) -> Check {
+fn accuracy(gate: &Gate<'_>, tally: &Tally) -> Check {
     let id = "accuracy";
-    let n = scores.top.count();
-    let correct: u64 = scores.top.bins().iter().map(|bin| bin.correct).sum();
+    let (n, correct) = (tally.usable(), tally.scores.correct());
     let range = rate_range(correct, n, gate.delta(id));
     let value = correct as f64 / n as f64;
     let sentence = format!(
@@ -59,25 +58,25 @@ fn accuracy(gate: &Gate<'_>, scores: &Scores) -> Check {
     gate.estimate(id, value, Some(range), CLOPPER_PEARSON, n, sentence)
 }
 
-fn log_losses(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
-    let n = scores.top.count();
-    let impossible = scores.impossible;
+fn log_losses(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
+    let n = tally.usable();
+    let impossible = tally.scores.impossible;
     if impossible > 0 {
         let sentence = format!(
-            "The log loss is infinite: {impossible} of {n} rows gave their true class probability \
-             zero."
+            "The log loss is infinite: {impossible} of {n} rows gave their true class \
+             probability zero."
         );
         checks.push(gate.estimate("log_loss", f64::INFINITY, None, NORMAL, n, sentence));
         let reason = format!("{impossible} rows gave their true class probability zero");
         checks.push(gate.not_run("log_loss_excess", reason));
     } else {
         let id = "log_loss";
-        let (mean, variance) = moments(&scores.log_loss, n);
+        let (mean, variance) = moments(&tally.scores.log_loss, n);
         let range = variance.map(|v| normal_range(mean, v, n, gate.delta(id)));
         let sentence = format!("The mean log loss is {mean:.4} nats.");
         checks.push(gate.estimate(id, mean, range, NORMAL, n, sentence));
         let id = "log_loss_excess";
-        let (mean, variance) = moments(&scores.excess, n);
+        let (mean, variance) = moments(&tally.scores.excess, n);
         let range = variance.map(|v| normal_range(mean, v, n, gate.delta(id)));
         let sentence = format!(
             "A calibrated model's mean log loss is the mean entropy of its own answers; here it is \
@@ -91,10 +90,7 @@ fn log_losses(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
     // expected log loss, for the question whether the prediction is right, than the entropy of the
     // rate in each bin.
     let id = "log_loss_floor";
-    let gaps: Vec<BinGap> = gaps_of(&[&scores.top], gate.delta(id))
-        .into_iter()
-        .flatten()
-        .collect();
+    let gaps = top_gaps(&tally.scores.top, gate.delta(id));
     let value = average(&gaps, |bin| binary_entropy(bin.rate));
     let low = average(&gaps, |bin| bin.concave(binary_entropy).0);
     let high = average(&gaps, |bin| bin.concave(binary_entropy).1);
@@ -107,8 +103,8 @@ fn log_losses(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
         terms.map(term).iter().sum()
     });
     let sentence = format!(
-        "Whether a prediction is right cannot be told with a log loss below {value:.4} nats from the \
-         confidence bin alone; recalibrating the bins would save {divergence:.4} nats."
+        "From its confidence bin alone, whether a prediction is right cannot be predicted with a log \
+         loss below {value:.4} nats; recalibrating the bins would save {divergence:.4} nats."
     );
     checks.push(gate.estimate(id, value, Some((low, high)), BINWISE, n, sentence));
 }
@@ -116,10 +112,10 @@ fn log_losses(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>) {
 /// The Brier score and, summed over the classes with bins on each class's probability,
 /// `Σ (n_b/N)(p̄_b − a_b)²` (calibration) and `Σ (n_b/N)·a_b(1 − a_b)` (refinement). Apart from the
 /// spread of probabilities inside a bin the two add up to the score.
-fn briers(gate: &Gate<'_>, scores: &Scores, classes: &ClassGaps<'_>, checks: &mut Vec<Check>) {
-    let n = scores.top.count();
+fn briers(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>, checks: &mut Vec<Check>) {
+    let n = tally.usable();
     let id = "brier";
-    let (value, variance) = moments(&scores.brier, n);
+    let (value, variance) = moments(&tally.scores.brier, n);
     let range = variance.and_then(|v| bernstein_range(value, v, 2.0, n, gate.delta(id)));
     let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.");
     checks.push(gate.estimate(id, value, range, BERNSTEIN, n, sentence));
@@ -155,17 +151,17 @@ fn briers(gate: &Gate<'_>, scores: &Scores, classes: &ClassGaps<'_>, checks: &mu
     let high = sum(&gaps, &|bin| bin.concave(variance).1);
     let rest = value - calibration - refinement;
     let sentence = format!(
-        "Of the Brier score, {refinement:.4} is uncertainty that stays after recalibration ({rest:.4} \
-         is spread within the bins)."
+        "Of the Brier score, {refinement:.4} is uncertainty that recalibration cannot remove \
+         ({rest:.4} is spread within the bins)."
     );
     checks.push(gate.estimate(id, refinement, Some((low, high)), BINWISE, n, sentence));
 }
 
 /// Risk and coverage, the most confident first; predictions of one cell are kept or left together.
-fn coverage(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>, curves: &mut Curves) {
-    let n = scores.top.count();
+fn coverage(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+    let n = tally.usable();
     let total = n as f64;
-    let cells: Vec<Cell> = scores.grid.cells().rev().collect();
+    let cells: Vec<GridCell> = tally.grid.cells().rev().collect();
     let (mut kept, mut wrong) = (0u64, 0u64);
     let mut at_coverage = None;
     let mut risks = Vec::with_capacity(cells.len());
@@ -203,7 +199,7 @@ fn coverage(gate: &Gate<'_>, scores: &Scores, checks: &mut Vec<Check>, curves: &
     let id = "risk_at_coverage";
     // The last cell keeps everything, so some cell reached the coverage.
     let Some((kept, wrong)) = at_coverage else {
-        checks.push(gate.not_run(id, "no row could be scored"));
+        checks.push(gate.not_run(id, NOTHING));
         return;
     };
     let value = wrong as f64 / kept as f64;

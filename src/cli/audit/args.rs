@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::super::Failure;
 use super::super::input::InputOptions;
+use super::super::options::{OptionalMethod, optional_method_parser};
 use crate::answer::DEFAULT_SAMPLES;
 use crate::audit::Undecided;
 use crate::latent::Confidence;
@@ -54,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// End with exit code 2 if any row cannot be used
+    /// Stop with exit code 2 if any row cannot be used
     #[arg(long)]
     pub(super) strict: bool,
 
@@ -73,11 +76,11 @@ pub struct Args {
     #[arg(long, value_name = "FIELD", default_value = "probs")]
     pub(super) answer: String,
 
-    /// How the answer is said to follow from the factors
-    #[arg(long, value_enum, default_value = "spn")]
-    pub(super) method: Way,
+    /// The method that the answers are compared with; `none` for another one, which is not checked
+    #[arg(long, value_name = "METHOD", default_value = "spn", value_parser = optional_method_parser())]
+    pub(super) method: OptionalMethod,
 
-    /// How weights are said to follow from logged posteriors
+    /// The function by which weights follow from logged posteriors
     #[arg(long, value_enum, default_value = "reference")]
     pub(super) confidence: Weighting,
 
@@ -86,12 +89,17 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub(super) model: Option<PathBuf>,
 
+    /// A learned aggregator in a file of its own, for --method learned
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub(super) aggregator: Option<PathBuf>,
+
     /// Samples drawn for an item without a factor, with --model
     #[arg(long, value_name = "M", default_value_t = DEFAULT_SAMPLES as u32, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) samples: u32,
 
-    /// Prior of the classes, to tell whether it was counted too often [default: how often each
-    /// class was true]
+    /// Prior of the classes, for --method prior-corrected and to tell whether it was counted too
+    /// often [default: that of the model with --method prior-corrected, or else how often each class
+    /// was true]
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',')]
     pub(super) prior: Option<Vec<f64>>,
 
@@ -99,12 +107,12 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub(super) bins: Option<usize>,
 
-    /// A calibration map (see `lpf calibrate`) through which answers are passed before they are
-    /// scored; the rows must be others than those it was fitted on
+    /// A calibration map (see `lpf calibrate`) that is applied to answers before they are scored; use
+    /// other rows than those it was fitted on
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub(super) calibration: Option<PathBuf>,
 
-    /// Limits, bins and classes in a file; what the command line says comes first
+    /// Limits, bins and classes in a file; the command line takes precedence
     #[arg(long, value_name = "lpf.toml")]
     pub(super) config: Option<PathBuf>,
 
@@ -114,20 +122,20 @@ pub struct Args {
 
     /// Whether a check that is undecided, or has a limit of yours and cannot be run, ends with exit
     /// code 1 [default: allow]
-    #[arg(long, value_enum)]
-    pub(super) undecided: Option<WhenUndecided>,
+    #[arg(long, value_name = "allow|fail", value_parser = undecided_parser())]
+    pub(super) undecided: Option<Undecided>,
 
-    /// An earlier log to compare with; repeated for a log of several files
+    /// An earlier log to compare with; repeat for a log in several files
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Vec<PathBuf>,
 
-    /// Write what is needed to merge this shard with others, instead of a report
+    /// Write a state to merge with those of other shards, instead of a report
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "merge", "baseline"])]
     pub(super) partial: Option<PathBuf>,
 
-    /// The files (and the baseline) are such shards; how rows are read was said when they were made
+    /// Inputs are `--partial` states; input options were fixed then
     #[arg(long, conflicts_with_all = [
-        "name", "answer", "method", "confidence", "samples", "tolerance",
+        "name", "answer", "method", "aggregator", "confidence", "samples", "tolerance",
         "input_format", "label_column", "id_column", "prob_columns",
     ])]
     pub(super) merge: bool,
@@ -136,7 +144,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
 
-    /// Number of threads [default: one for each core]; changes no bit of the output
+    /// Number of threads [default: one for each core]; the output does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
 
@@ -148,57 +156,43 @@ pub struct Args {
 /// Shapes of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people
+    /// Plain text
     Text,
-    /// For machines, with a version (docs/audit.schema.json)
+    /// Versioned JSON (docs/audit.schema.json)
     Json,
-    /// For the summary of a pipeline
+    /// Markdown, for the summary of a pipeline
     Markdown,
-    /// Checks as tests
+    /// JUnit: a test case for each check
     Junit,
-    /// Failed checks and rows, for code scanning
+    /// SARIF: checks and rows, for code scanning
     Sarif,
     /// A page with plots
     Html,
 }
 
-/// What becomes of checks that cannot be decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum WhenUndecided {
-    /// They are told; there is no evidence against the model
-    Allow,
-    /// They end with exit code 1: the model has to be shown to keep its limits
-    Fail,
-}
+/// A limit of the command line: as given, its check, and its value.
+pub(super) type GivenLimit<'a> = (&'a str, &'a str, Option<f64>);
 
-impl From<WhenUndecided> for Undecided {
-    fn from(when: WhenUndecided) -> Self {
-        match when {
-            WhenUndecided::Allow => Undecided::Allow,
-            WhenUndecided::Fail => Undecided::Fail,
-        }
+impl Args {
+    /// The limits of the command line.
+    pub(super) fn limits(&self) -> Result<Vec<GivenLimit<'_>>, Failure> {
+        self.threshold.iter().map(|text| limit(text)).collect()
     }
 }
 
-/// How an answer may follow from factors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Way {
-    /// The normalized product of factors raised to their weights
-    Spn,
-    /// The plain mean of the factors
-    Uniform,
-    /// Some other way, which is not checked
-    None,
-}
-
-impl Way {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Way::Spn => "spn",
-            Way::Uniform => "uniform",
-            Way::None => "none",
+fn limit(text: &str) -> Result<GivenLimit<'_>, Failure> {
+    let fail = |what: &str| Failure::Usage(format!("--threshold {text}: {what}"));
+    let (id, value) = text
+        .split_once('=')
+        .ok_or_else(|| fail("write CHECK=VALUE, such as ece=0.03"))?;
+    let value = match value {
+        "off" => None,
+        value => {
+            let wrong = |_| fail(&format!("{value} is not a number, nor off"));
+            Some(value.parse().map_err(wrong)?)
         }
-    }
+    };
+    Ok((text, id, value))
 }
 
 /// How a weight may follow from the posterior of its item; `s` is the mean standard deviation.
@@ -212,7 +206,7 @@ pub(super) enum Weighting {
     Exponential,
     /// 1/(1 + v), v the mean variance
     Precision,
-    /// Some other way, which is not checked
+    /// Another function, which is not checked
     None,
 }
 
@@ -226,4 +220,17 @@ impl Weighting {
             Weighting::None => None,
         }
     }
+}
+
+fn undecided_parser() -> impl TypedValueParser<Value = Undecided> {
+    PossibleValuesParser::new([
+        PossibleValue::new("allow")
+            .help("They are reported; there is no evidence against the model"),
+        PossibleValue::new("fail")
+            .help("Exit code 1: the model has to be shown to keep its limits"),
+    ])
+    .map(|name| match &*name {
+        "fail" => Undecided::Fail,
+        _ => Undecided::Allow,
+    })
 }

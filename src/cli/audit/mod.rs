@@ -1,7 +1,6 @@
 //! `lpf audit`: the guarantees, checked on somebody's own log.
 
 mod args;
-mod plan;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,16 +9,18 @@ use indicatif::ProgressBar;
 
 pub use self::args::Args;
 use self::args::Format;
-use self::plan::Plan;
 use super::Failure;
 use super::display::style;
 use super::input::{is_stream, open};
 use super::options::threads;
 use super::output::Output;
-use crate::audit::{Audit, ScanError, ScanSettings, Tally, audit, read_state, scan, write_state};
-use crate::report::{
-    audit_html, audit_junit, audit_markdown, audit_sarif, audit_text, harmless_json,
+use crate::aggregate::Method;
+use crate::answer::Answerer;
+use crate::audit::{
+    Audit, AuditReport, Gate, GateError, Log, MergeError, default_thresholds, set_threshold,
+    write_state,
 };
+use crate::error::Error;
 
 /// What is audited when nothing is named: answers of the reference implementation.
 const REFERENCE: &str = include_str!("../../../tests/fixtures/reference/predictions.jsonl");
@@ -30,7 +31,7 @@ const REFERENCE_NAME: &str = "reference predictions";
 /// # Errors
 /// See [`Failure`].
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // A report that nobody could read to its end is no report.
+    // Treat a broken pipe as an error: the report was truncated.
     run_in_threads(args).map_err(|failure| match failure {
         Failure::ClosedPipe => Failure::Write {
             to: "standard output".to_string(),
@@ -41,147 +42,207 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn run_in_threads(args: &Args) -> Result<ExitCode, Failure> {
-    let plan = Plan::new(args)?;
+    check(args)?;
+    let gate = match &args.config {
+        Some(path) => Gate::read(path).map_err(|error| gate_failure(path, error))?,
+        None => Gate::default(),
+    };
+    check_limits(args, &gate)?;
+    let answerer = answerer(args)?;
+    let bar = progress(&args.files);
+    let advance = |bytes| bar.inc(bytes);
+    let audit = audit(args, &gate, &answerer)?.progress(&advance);
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
-    let threads = threads(args.threads)?;
-    let (bytes, code) = threads.install(|| work(args, &plan))?;
+    let (bytes, code) = threads(args.threads)?.install(|| work(args, audit))?;
+    bar.finish_and_clear();
     output.write(&bytes)?;
     output.finish()?;
     Ok(code)
 }
 
 /// What to write, and with which code to end.
-fn work(args: &Args, plan: &Plan) -> Result<(Vec<u8>, ExitCode), Failure> {
-    let tally = read_all(args, plan, &args.files)?;
-    plan.allows(&tally)?;
+fn work(args: &Args, audit: Audit<'_>) -> Result<(Vec<u8>, ExitCode), Failure> {
     if args.partial.is_some() {
+        let tally = audit.tally().map_err(failure)?;
         let bytes = write_state(&tally).map_err(|error| Failure::Usage(error.to_string()))?;
         return Ok((bytes, ExitCode::SUCCESS));
     }
-    judgeable(&tally)?;
-    if let Some(prior) = &plan.checks.prior
-        && prior.len() != tally.shape.classes.len()
-    {
-        let (p, n) = (prior.len(), tally.shape.classes.len());
-        let what = format!("--prior has {p} numbers, but there are {n} classes");
-        return Err(Failure::Usage(what));
-    }
-    let baseline = match args.baseline.as_slice() {
-        [] => None,
-        files => Some(read_all(args, plan, files)?),
-    };
-    if let Some(baseline) = &baseline {
-        plan.allows(baseline)?;
-        judgeable(baseline)?;
-    }
-    let audit = audit(&tally, baseline.as_ref(), &plan.checks);
-    let text = shown(&audit, args.format)?;
-    let code = if audit.summary.passed { 0 } else { 1 };
-    Ok((text.into_bytes(), ExitCode::from(code)))
+    let report = audit.run().map_err(failure)?;
+    let code = if report.passed() { 0 } else { 1 };
+    Ok((
+        shown(&report, args.format).into_bytes(),
+        ExitCode::from(code),
+    ))
 }
 
-/// That there is something to judge: a prediction that can be scored, or one that is no distribution,
-/// which the check of validity fails. Without either nothing could fail, whatever the model.
-fn judgeable(tally: &Tally) -> Result<(), Failure> {
-    if tally.usable() > 0 || tally.invalid > 0 {
-        return Ok(());
+fn shown(report: &AuditReport, format: Format) -> String {
+    match format {
+        Format::Text => report.to_text(),
+        Format::Json => report.to_json(),
+        Format::Markdown => report.to_markdown(),
+        Format::Junit => report.to_junit(),
+        Format::Sarif => report.to_sarif(),
+        Format::Html => report.to_html(),
     }
-    Err(Failure::Usage(match tally.unusable.first.first() {
-        Some(first) => format!(
-            "no row can be used; the first: {}:{}: {}: {}",
-            first.file, first.line, first.field, first.message
-        ),
-        None => "there is no row".to_string(),
-    }))
 }
 
-fn shown(audit: &Audit, format: Format) -> Result<String, Failure> {
-    Ok(match format {
-        Format::Text => audit_text(audit),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(audit);
-            let json = json.map_err(|error| Failure::Usage(error.to_string()))?;
-            harmless_json(&json) + "\n"
-        }
-        Format::Markdown => audit_markdown(audit),
-        Format::Junit => audit_junit(audit),
-        Format::Sarif => audit_sarif(audit),
-        Format::Html => audit_html(audit),
-    })
+/// That the arguments go together.
+fn check(args: &Args) -> Result<(), Failure> {
+    let usage = |what: &str| Err(Failure::Usage(what.to_string()));
+    if args.merge && args.files.is_empty() {
+        return usage("--merge needs the files that --partial wrote");
+    }
+    let all = args.files.iter().chain(&args.baseline);
+    let streams = all.filter(|file| is_stream(file)).count();
+    if streams > 1 {
+        return usage("standard input can be read only once");
+    }
+    if args.name.is_some() && streams == 0 {
+        return usage("--name is for standard input (-)");
+    }
+    Ok(())
 }
 
-/// All files as one tally.
-fn read_all(args: &Args, plan: &Plan, files: &[PathBuf]) -> Result<Tally, Failure> {
-    let bar = progress(files);
-    let mut whole: Option<Tally> = None;
-    let mut add = |path: &str, tally: Tally| match &mut whole {
-        None => {
-            whole = Some(tally);
-            Ok(())
-        }
-        Some(whole) => whole
-            .merge(&tally)
-            .map_err(|error| Failure::Usage(format!("{path} and the files before it: {error}"))),
-    };
-    if files.is_empty() {
-        let settings = ScanSettings {
-            answer: "spn".to_string(),
-            classes: Some(["low", "medium", "high"].map(String::from).to_vec()),
-            ..plan.scan.clone()
-        };
-        let tally = scan(REFERENCE_NAME, REFERENCE.as_bytes(), &settings, &|_| {});
-        add(
-            REFERENCE_NAME,
-            tally.map_err(|e| failure(Path::new(REFERENCE_NAME), e))?,
-        )?;
+/// The file's limits and then the command line's are those of checks that there are.
+fn check_limits(args: &Args, gate: &Gate) -> Result<(), Failure> {
+    let mut limits = default_thresholds();
+    for limit in &gate.limits {
+        set_threshold(&mut limits, &limit.check, limit.value).map_err(|error| Failure::Line {
+            path: args.config.clone().unwrap_or_default(),
+            line: limit.line,
+            what: error.to_string(),
+        })?;
     }
-    for path in files {
-        let name = match &args.name {
-            Some(name) if is_stream(path) => name.clone(),
-            _ => path.to_string_lossy().into_owned(),
-        };
-        let tally = if args.merge {
-            let reader = open(path)?;
-            read_state(reader).map_err(|error| Failure::Usage(format!("{name}: {error}")))?
-        } else {
-            plan.scan(args, path, &name, &bar)?
-        };
-        add(&name, tally)?;
+    for (text, id, value) in args.limits()? {
+        set_threshold(&mut limits, id, value)
+            .map_err(|error| Failure::Usage(format!("--threshold {text}: {error}")))?;
     }
-    bar.finish_and_clear();
-    whole.ok_or_else(|| Failure::Usage("there is no input".to_string()))
+    Ok(())
 }
 
-fn failure(path: &Path, error: ScanError) -> Failure {
+fn gate_failure(path: &Path, error: GateError) -> Failure {
+    let path = path.to_path_buf();
     match error {
-        ScanError::Lines(error) => Failure::lines(path, error),
-        other => Failure::Usage(format!("{}: {other}", path.to_string_lossy())),
+        GateError::Io(error) => Failure::Read { path, error },
+        GateError::Line { line, what } => Failure::Line { path, line, what },
     }
+}
+
+/// What answers the evidence of the log.
+fn answerer(args: &Args) -> Result<Answerer, Failure> {
+    let method = args.method.unwrap_or(Method::Spn);
+    let mut builder = Answerer::builder(method)
+        .samples(args.samples as usize)
+        .seed(args.seed);
+    if let (Some(prior), Method::PriorCorrected) = (&args.prior, method) {
+        builder = builder.prior(prior.as_slice());
+    }
+    if let Some(path) = &args.model {
+        builder = builder.model(path.as_path());
+    }
+    if let Some(path) = &args.aggregator {
+        builder = builder.aggregator(path);
+    }
+    if let Some(path) = &args.calibration {
+        builder = builder.calibration(path.as_path());
+    }
+    builder.build().map_err(failure)
+}
+
+/// What the command line and the file of limits ask for together.
+fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audit<'a>, Failure> {
+    let logs = args.files.iter().map(|path| log(args, path));
+    let mut logs = logs.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let mut audit = match logs.next() {
+        Some(first) => logs.fold(Audit::of(first), Audit::and),
+        None => {
+            let answer = "spn".to_string();
+            let log = Log::stream(REFERENCE_NAME, REFERENCE.as_bytes());
+            Audit::of(log.format(crate::log::Format::JsonLines { answer }))
+                .classes(["low", "medium", "high"])
+        }
+    };
+    for path in &args.baseline {
+        audit = audit.baseline(log(args, path)?);
+    }
+    audit = audit
+        .answerer(answerer)
+        .compare(args.method.is_some())
+        .confidence(args.confidence.function())
+        .tolerance(args.tolerance)
+        .seed(args.seed)
+        .strict(args.strict || gate.strict.unwrap_or(false));
+    if let Some(classes) = args.classes.as_ref().or(gate.classes.as_ref()) {
+        audit = audit.classes(classes);
+    }
+    if let Some(bins) = args.bins.or(gate.bins) {
+        audit = audit.bins(bins);
+    }
+    if let Some(prior) = &args.prior {
+        audit = audit.prior(prior.as_slice());
+    }
+    if let Some(undecided) = args.undecided.or(gate.undecided) {
+        audit = audit.undecided(undecided);
+    }
+    let of_file = gate.limits.iter().map(|limit| (&*limit.check, limit.value));
+    let of_args = args.limits()?;
+    let of_args = of_args.iter().map(|&(_, id, value)| (id, value));
+    for (id, value) in of_file.chain(of_args) {
+        audit = match value {
+            Some(value) => audit.limit(id, value),
+            None => audit.no_limit(id),
+        };
+    }
+    Ok(audit)
+}
+
+/// A file of the command line as a log.
+fn log<'a>(args: &Args, path: &Path) -> Result<Log<'a>, Failure> {
+    let name = match &args.name {
+        Some(name) if is_stream(path) => name.clone(),
+        _ => path.to_string_lossy().into_owned(),
+    };
+    if args.merge {
+        return Ok(Log::state(name, open(path)?));
+    }
+    let log = match is_stream(path) {
+        true => Log::stream(name, std::io::stdin()),
+        false => Log::from(path),
+    };
+    Ok(log.format(args.input.format(path, &args.answer)))
+}
+
+/// An error of an audit; settings that differ between shards are named as the options that set them.
+fn failure(error: Error) -> Failure {
+    let path = error.file().unwrap_or(Path::new("")).to_path_buf();
+    let source = std::error::Error::source(&error);
+    if let Some(MergeError::Unlike { setting }) = source.and_then(|e| e.downcast_ref()) {
+        let option = match *setting {
+            "classes" => "their classes".to_string(),
+            other => format!("--{other}"),
+        };
+        let what = error.what().replacen(setting, &option, 1);
+        return Failure::Usage(format!("{}: {what}", path.display()));
+    }
+    Failure::of(error, &path)
 }
 
 /// A bar over the bytes of all files; a spinner where their number is not known. Silent in pipes.
 fn progress(files: &[PathBuf]) -> ProgressBar {
-    let sizes: Option<u64> = files
-        .iter()
-        .map(|path| {
-            std::fs::metadata(path)
-                .ok()
-                .filter(|m| m.is_file())
-                .map(|m| m.len())
-        })
-        .sum();
-    match sizes {
-        Some(bytes) => {
-            let bar = ProgressBar::new(bytes);
-            bar.set_style(style(
-                "{bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
-            ));
-            bar
-        }
-        None => {
-            let bar = ProgressBar::new_spinner();
-            bar.set_style(style("{spinner} {bytes} {bytes_per_sec}"));
-            bar
-        }
-    }
+    let size = |path: &PathBuf| {
+        let found = std::fs::metadata(path).ok();
+        found.filter(|m| m.is_file()).map(|m| m.len())
+    };
+    let (bar, template) = match files.iter().map(size).sum() {
+        Some(bytes) => (
+            ProgressBar::new(bytes),
+            "{bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+        ),
+        None => (
+            ProgressBar::new_spinner(),
+            "{spinner} {bytes} {bytes_per_sec}",
+        ),
+    };
+    bar.set_style(style(template));
+    bar
 }

@@ -18,7 +18,6 @@ mod shared;
 mod values;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::io::{self, Read, Seek};
 
 use parquet::basic::Compression;
@@ -29,9 +28,8 @@ use rayon::prelude::*;
 use self::column::{Cell, Cells, Column, Kind};
 use self::pages::{Chunk, PageError};
 use self::shared::Shared;
-use super::columns::{ColumnError, ColumnNames, Columns};
-use super::record::Label;
-use super::record::Prediction;
+use super::columns::{ColumnError, ColumnNames, Columns, ColumnsError};
+use super::record::{Label, Prediction};
 
 /// The longest description of a file, which stands at its end: room for about a million pieces of
 /// columns.
@@ -44,50 +42,39 @@ const BATCH_VALUES: usize = 1 << 17;
 const MAGIC: &[u8; 4] = b"PAR1";
 
 /// Why a Parquet file cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// The file cannot be read.
+    #[error("cannot be read: {0}")]
     Read(io::Error),
-    /// It is no Parquet file, or not a whole one.
+    /// Not a Parquet file, or not a complete one.
+    #[error("not a complete Parquet file: {0}")]
     NotParquet(String),
     /// The columns that are needed are not there.
-    Columns(String),
+    #[error(transparent)]
+    Columns(#[from] ColumnsError),
     /// A column cannot be used.
+    #[error("column {name}: {what}")]
     Column {
         /// Its name.
         name: String,
-        /// Why.
+        /// What is wrong with it.
         what: String,
     },
     /// Reading a group of rows would take too much memory.
+    #[error(
+        "row group {group} needs {} MiB of memory at once, but the limit is {}; write smaller pages",
+        bytes >> 20,
+        MAX_HELD_BYTES >> 20
+    )]
     Memory {
         /// Which group, counted from 1.
         group: usize,
-        /// How much it would take.
+        /// How many bytes it would take.
         bytes: u64,
     },
 }
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TableError::Read(error) => write!(f, "cannot be read: {error}"),
-            TableError::NotParquet(what) => write!(f, "not a whole Parquet file: {what}"),
-            TableError::Columns(what) => f.write_str(what),
-            TableError::Column { name, what } => write!(f, "column {name}: {what}"),
-            TableError::Memory { group, bytes } => write!(
-                f,
-                "row group {group} needs {} MiB of memory at once, and at most {} are used; write \
-                 smaller pages",
-                bytes >> 20,
-                MAX_HELD_BYTES >> 20
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TableError {}
 
 /// Some rows of a table, in order, with their numbers.
 #[derive(Debug, Default)]
@@ -201,7 +188,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
         let all = flat
             .iter()
             .map(|&leaf| schema.column(leaf).name().to_string());
-        let columns = Columns::of_names(all.collect(), names).map_err(TableError::Columns)?;
+        let columns = Columns::of_names(all.collect(), names)?;
         let want = |column: usize, numbers: bool| {
             let name = columns.name(column).to_string();
             let leaf = flat.get(column).copied().unwrap_or_default();

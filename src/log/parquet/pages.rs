@@ -6,7 +6,6 @@
 //! A header is a struct of Thrift's compact protocol: fields of a type and a number, each a
 //! variable-length integer, a text with its length, a list, or another struct.
 
-use std::fmt;
 use std::io::{self, Read, Seek};
 
 use super::shared::Shared;
@@ -30,28 +29,17 @@ pub struct Chunk {
 }
 
 /// Why pages cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The file cannot be read.
+    #[error(transparent)]
     Read(io::Error),
-    /// What a header says cannot be.
+    /// A header that cannot be true.
+    #[error("damaged: {0}")]
     Damaged(&'static str),
-    /// An encoding that is not read.
+    /// An encoding that is not supported.
+    #[error("encoding {0} is not supported; write plain or dictionary encoding, the usual default")]
     Encoding(&'static str),
-}
-
-impl fmt::Display for PageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PageError::Read(error) => error.fmt(f),
-            PageError::Damaged(what) => write!(f, "damaged: {what}"),
-            PageError::Encoding(name) => write!(
-                f,
-                "encoded as {name}, which is not read; write plain or dictionary encoding, as most \
-                 programs do unless told otherwise"
-            ),
-        }
-    }
 }
 
 /// The most bytes that reading these pages one after the other holds at once.

@@ -218,7 +218,7 @@ pub fn check_names<N: AsRef<str>>(names: &[N]) -> Result<(), &'static str> {
 }
 
 /// The position of a label; `Ok(None)` for a name where classes have none.
-fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
+pub(in crate::log) fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
     match (label, classes) {
         (Label::Number(number), classes) => {
             let class = usize::try_from(*number).map_err(|_| ())?;
@@ -232,7 +232,7 @@ fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
 }
 
 /// Classes for a message; the first few where there are many.
-fn listed(classes: &ClassNames) -> String {
+pub(in crate::log) fn listed(classes: &ClassNames) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = (0..classes.len())
         .take(SHOWN)

@@ -28,6 +28,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use entity::{ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
+pub(super) use entity::{listed, position};
 pub use prediction::{LoggedUncertainty, Prediction};
 
 use crate::simplex::SimplexError;

@@ -2,22 +2,21 @@
 
 use super::*;
 use crate::audit::{
-    Curves, InfluencePoint, Input, Interval, ModelUsed, Power, ReasonCount, Rejected, Rejection,
-    ReliabilityPoint, RiskPoint, SCHEMA_VERSION, Settings, Summary, Tool,
+    CheckInterval, Curves, InfluencePoint, Input, ModelUsed, Power, ReasonCount, Rejected,
+    Rejection, ReliabilityPoint, ReportSettings, RiskPoint, SCHEMA_VERSION, Summary, Tool,
 };
-use crate::report::{audit_html, audit_junit, audit_markdown, audit_sarif};
 use std::collections::BTreeMap;
 
 const HOSTILE: &str = "</code></p><script>alert(1)</script>&quot;\"' onload='x' \u{1b}[2J\r\n\n\
     # h\n| a | b |\n`x` ![i](https://x.example/p) [l](javascript:x) @everyone \u{202e}\u{0}\u{9b}31m \
     ]]> <!-- --> %s ${{ x }} ::error::x {{=1}}";
 
-fn check(id: &'static str, verdict: Verdict, text: &str) -> Check {
+fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
     Check {
         id,
         title: "A check",
         value: Some(0.125),
-        interval: Some(Interval {
+        interval: Some(CheckInterval {
             low: 0.1,
             high: f64::INFINITY,
             confidence: 0.95,
@@ -28,7 +27,7 @@ fn check(id: &'static str, verdict: Verdict, text: &str) -> Check {
             side: Side::Within,
             value: 0.05,
         }),
-        stops: verdict == Verdict::Fail,
+        stops: verdict == CheckVerdict::Fail,
         verdict,
         power: Some(Power {
             effect: 0.05,
@@ -45,20 +44,20 @@ fn check(id: &'static str, verdict: Verdict, text: &str) -> Check {
 }
 
 /// An audit with `text` wherever a log can put some.
-fn sample(text: &str) -> Audit {
+fn sample(text: &str) -> AuditReport {
     let checks = vec![
-        check("a", Verdict::Pass, text),
-        check("b", Verdict::Fail, text),
-        check("c", Verdict::Undecided { needed_n: Some(7) }, text),
-        check("d", Verdict::Undecided { needed_n: None }, text),
+        check("a", CheckVerdict::Pass, text),
+        check("b", CheckVerdict::Fail, text),
+        check("c", CheckVerdict::Undecided { needed_n: Some(7) }, text),
+        check("d", CheckVerdict::Undecided { needed_n: None }, text),
         check(
             "e",
-            Verdict::NotRun {
+            CheckVerdict::NotRun {
                 reason: text.to_owned(),
             },
             text,
         ),
-        check("f", Verdict::Information, text),
+        check("f", CheckVerdict::Information, text),
     ];
     let threshold = Threshold {
         side: Side::AtMost,
@@ -73,7 +72,7 @@ fn sample(text: &str) -> Audit {
         accuracy_low: 0.2,
         accuracy_high: 0.8,
     };
-    Audit {
+    AuditReport {
         schema_version: SCHEMA_VERSION,
         tool: Tool::THIS,
         inputs: vec![Input {
@@ -96,7 +95,7 @@ fn sample(text: &str) -> Audit {
                 message: text.to_owned(),
             }],
         },
-        settings: Settings {
+        settings: ReportSettings {
             classes: vec![text.to_owned(), "b".into()],
             bins: 15,
             confidence: 0.95,

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::audit::checks::{CheckSettings, set_threshold};
-use crate::audit::tally::Shape;
+use crate::audit::tally::TallySettings;
 use crate::bounds::{binomial_cdf, binomial_upper_tail};
 use crate::latent::random::Stream;
 
@@ -14,21 +14,22 @@ mod coverage;
 
 /// A log of predictions over two classes: the probability of the first, and the true class.
 fn tally(rows: impl Iterator<Item = (f64, usize)>) -> Tally {
-    let shape = Shape {
+    let settings = TallySettings {
         classes: vec!["a".into(), "b".into()],
         named: true,
         bins: 15,
         tolerance: 1e-6,
         method: "none".into(),
+        prior: None,
         confidence: "none".to_string(),
         model: None,
         calibration: None,
     };
-    let mut tally = Tally::new(shape).unwrap();
+    let mut tally = Tally::new(settings).unwrap();
     let mut waiting = Vec::new();
     for (c, label) in rows {
         let p = [c, 1.0 - c];
-        tally.scores.add(&p, 0, label, &mut waiting).unwrap();
+        tally.score(&p, 0, label, &mut waiting).unwrap();
     }
     tally.settle(&mut waiting);
     tally
@@ -60,17 +61,17 @@ fn failures(seed: u64, logs: u64, rows: u64, excess: f64, limits: &[(&str, f64)]
     let (mut failed, mut announced) = (0, 0.0);
     for i in 0..logs {
         let tally = log(seed, i, rows, excess);
-        let confidences = confidences(&tally.scores);
-        let gap = gap(&gate, &tally.scores, confidences);
+        let confidences = confidences(&tally);
+        let gap = gap(&gate, &tally, confidences);
         announced += gap.power.map_or(0.0, |p| p.probability) / logs as f64;
         let mut verdicts = vec![gap.verdict];
         if gate.threshold("ece").is_some() {
-            verdicts.push(ece(&gate, &tally.scores, confidences).verdict);
+            verdicts.push(ece(&gate, &tally, confidences).verdict);
         }
         if gate.threshold("calibration_p").is_some() {
-            verdicts.push(chance(&gate, &tally.scores, 15).verdict);
+            verdicts.push(p_value(&gate, &tally).verdict);
         }
-        failed += u64::from(verdicts.contains(&crate::audit::Verdict::Fail));
+        failed += u64::from(verdicts.contains(&crate::audit::CheckVerdict::Fail));
     }
     (failed, announced)
 }
@@ -105,7 +106,7 @@ fn models_over_confident_by_five_points_fail_with_the_announced_power() {
     );
     // Negative control: the power against a limit of zero is another one, and is told apart.
     let tally = log(13, 0, 1200, 0.05);
-    let easier = power(confidences(&tally.scores), 0.0, EFFECT, 0.05).unwrap();
+    let easier = power(confidences(&tally), 0.0, EFFECT, 0.05).unwrap();
     assert!(!agrees(failed, easier.probability));
 }
 
@@ -116,14 +117,14 @@ fn the_announced_number_of_rows_decides() {
     let gate = Gate::new(&settings, false);
     let verdict = |rows: u64| {
         let tally = log(14, 0, rows, 0.05);
-        gap(&gate, &tally.scores, confidences(&tally.scores)).verdict
+        gap(&gate, &tally, confidences(&tally)).verdict
     };
-    let crate::audit::Verdict::Undecided { needed_n: Some(n) } = verdict(300) else {
+    let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = verdict(300) else {
         panic!("{:?}", verdict(300));
     };
     assert!((300..100_000).contains(&n), "{n}");
     // The estimate itself varies: four times as many leave no doubt.
-    assert_eq!(verdict(4 * n), crate::audit::Verdict::Fail);
+    assert_eq!(verdict(4 * n), crate::audit::CheckVerdict::Fail);
 }
 
 /// As above for the calibration error, whose interval ends at zero: the same rows many times.
@@ -138,20 +139,26 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
         for _ in 1..times {
             tally.merge_counts(&few).unwrap();
         }
-        ece(&gate, &tally.scores, confidences(&tally.scores))
+        ece(&gate, &tally, confidences(&tally))
     };
     let once = check(1);
-    let crate::audit::Verdict::Undecided { needed_n: Some(n) } = once.verdict else {
+    let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = once.verdict else {
         panic!("{:?}", once.verdict);
     };
     let (value, interval) = (once.value.unwrap(), once.interval.unwrap());
     assert!(value > 0.05 && interval.low < 0.05);
-    assert_eq!(check(n.div_ceil(ROWS)).verdict, crate::audit::Verdict::Fail);
+    assert_eq!(
+        check(n.div_ceil(ROWS)).verdict,
+        crate::audit::CheckVerdict::Fail
+    );
     // Negative control: the side that ends at zero asks for too few.
     let short = (value - interval.low) / (value - 0.05);
     let too_few = (short * short * ROWS as f64) as u64;
     let verdict = check(too_few.div_ceil(ROWS)).verdict;
-    assert!(matches!(verdict, crate::audit::Verdict::Undecided { .. }));
+    assert!(matches!(
+        verdict,
+        crate::audit::CheckVerdict::Undecided { .. }
+    ));
 }
 
 /// Every formula once more, word for word, over the predictions themselves.
@@ -174,7 +181,6 @@ fn values_are_those_of_the_formulas() {
     let rows: Vec<(f64, bool)> = predictions.iter().map(right).collect();
     let settings = settings(&[]);
     let gate = Gate::new(&settings, false);
-    let scores = &tally.scores;
     let n = rows.len() as f64;
     // Bins are closed on the right: (i/15, (i + 1)/15].
     let bin = |c: f64| (0..15).rfind(|&i| f64::from(i) / 15.0 < c).unwrap();
@@ -189,10 +195,10 @@ fn values_are_those_of_the_formulas() {
             gap_sum(&members)
         })
         .sum();
-    let ece = ece(&gate, scores, confidences(scores));
+    let ece = ece(&gate, &tally, confidences(&tally));
     // Each of 500 terms is rounded once: 500 · 2⁻⁵³ in all.
     assert!((ece.value.unwrap() - binned / n).abs() < 1e-13);
-    let gap = gap(&gate, scores, confidences(scores));
+    let gap = gap(&gate, &tally, confidences(&tally));
     let mean: f64 = rows
         .iter()
         .map(|&(c, y)| c - f64::from(u8::from(y)))
@@ -216,7 +222,7 @@ fn values_are_those_of_the_formulas() {
             bins += 1;
         }
     }
-    let adaptive = adaptive(&gate, scores, 15);
+    let adaptive = adaptive(&gate, &tally);
     assert!((adaptive.value.unwrap() - total / n).abs() < 1e-13);
     for check in [&ece, &gap, &adaptive] {
         let (value, range) = (check.value.unwrap(), check.interval.unwrap());

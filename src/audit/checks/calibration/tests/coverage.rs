@@ -65,7 +65,6 @@ fn truths(coins: &[Coin]) -> Vec<(&'static str, f64)> {
     let mut sorted = coins.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let masses = tally(coins.iter().map(|&(c, _)| (c, 0)))
-        .scores
         .grid
         .equal_mass(BINS);
     let mut rest = sorted.as_slice();

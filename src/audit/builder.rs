@@ -1,0 +1,482 @@
+//! [`Audit`]: what is audited, how, and against which limits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::checks::{CheckSettings, Demand, audit, default_thresholds, set_threshold};
+use super::gate_file::Undecided;
+use super::outcome::AuditReport;
+use super::scan::{ScanSettings, scan};
+use super::state::{StateError, read_state};
+use super::tally::{MergeError, Tally};
+use crate::aggregate::Method;
+use crate::answer::Answerer;
+use crate::calibration::{Calibrated, MAX_BINS};
+use crate::error::{Error, ErrorKind, Result};
+use crate::latent::Confidence;
+use crate::log::{DEFAULT_TOLERANCE, Format, LogReader, check_names};
+use crate::simplex::Distribution;
+
+/// Number of bins unless set: that of most reports of calibration errors since Guo et al. (2017).
+pub const DEFAULT_BINS: usize = 15;
+
+/// The largest tolerance of an audit: the grid of confidences needs sums that are nearly one.
+const MAX_TOLERANCE: f64 = 0.01;
+
+/// A log to be audited, or a part of it.
+pub struct Log<'a> {
+    name: String,
+    content: Content<'a>,
+    format: Option<Format>,
+}
+
+enum Content<'a> {
+    File(PathBuf),
+    Stream(Box<dyn Read + Send + 'a>),
+    Reader(Box<LogReader<'a>>),
+    State(Box<dyn Read + Send + 'a>),
+    /// Probabilities, the predicted and the true class.
+    Rows(Vec<(&'a [f64], usize, usize)>),
+}
+
+impl std::fmt::Debug for Log<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Log({:?})", self.name)
+    }
+}
+
+impl<'a> Log<'a> {
+    fn new(name: impl Into<String>, content: Content<'a>) -> Self {
+        Log {
+            name: name.into(),
+            content,
+            format: None,
+        }
+    }
+
+    /// JSON lines or CSV from a reader, under this name.
+    pub fn stream(name: impl Into<String>, reader: impl Read + Send + 'a) -> Self {
+        Log::new(name, Content::Stream(Box::new(reader)))
+    }
+
+    /// The rows of a reader, under this name.
+    pub fn reader(name: impl Into<String>, reader: LogReader<'a>) -> Self {
+        Log::new(name, Content::Reader(Box::new(reader)))
+    }
+
+    /// The state of an audit of a part of the log: see [`Audit::tally`] and
+    /// [`write_state`](super::write_state).
+    pub fn state(name: impl Into<String>, reader: impl Read + Send + 'a) -> Self {
+        Log::new(name, Content::State(Box::new(reader)))
+    }
+
+    /// Predictions in memory with their true classes.
+    pub fn predictions(
+        name: impl Into<String>,
+        predictions: &'a [Distribution],
+        labels: &[usize],
+    ) -> Self {
+        let row = |(p, &label): (&'a Distribution, &usize)| (p.probabilities(), p.argmax(), label);
+        let rows = predictions.iter().zip(labels).map(row);
+        Log::new(name, Content::Rows(rows.collect()))
+    }
+
+    /// Calibrated predictions in memory with their true classes.
+    pub(crate) fn calibrated(name: &str, rows: &'a [(Calibrated, usize)]) -> Self {
+        let row =
+            |(p, label): &'a (Calibrated, usize)| (p.distribution.probabilities(), p.class, *label);
+        Log::new(name, Content::Rows(rows.iter().map(row).collect()))
+    }
+
+    /// The format of this log [default: by the name of a file, JSON lines for a reader].
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    fn read(
+        self,
+        settings: &ScanSettings,
+        format: Option<&Format>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Tally> {
+        let Log { name, content, .. } = self;
+        let format = self.format.or_else(|| format.cloned());
+        let reader = match content {
+            Content::File(path) => {
+                let format = format.unwrap_or_else(|| Format::of_path(&path));
+                LogReader::open(&path, &format)
+            }
+            Content::Stream(reader) => LogReader::new(reader, &format.unwrap_or_default()),
+            Content::Reader(reader) => Ok(*reader),
+            Content::State(reader) => return Ok(read_state(reader)?),
+            Content::Rows(rows) => return settings.rows(&name, &rows),
+        };
+        scan(&name, reader?, settings, progress)
+    }
+}
+
+impl From<&str> for Log<'_> {
+    fn from(path: &str) -> Self {
+        PathBuf::from(path).into()
+    }
+}
+
+impl From<&Path> for Log<'_> {
+    fn from(path: &Path) -> Self {
+        path.to_path_buf().into()
+    }
+}
+
+impl From<PathBuf> for Log<'_> {
+    fn from(path: PathBuf) -> Self {
+        Log::new(path.to_string_lossy(), Content::File(path.clone()))
+    }
+}
+
+/// An audit: which guarantees hold for a log of predictions with their outcomes.
+///
+/// ```
+/// use lpf::{Answerer, Audit, Method};
+/// use lpf::audit::Log;
+///
+/// let log = r#"{"label": 0, "probs": [0.8, 0.2]}
+/// {"label": 1, "probs": [0.4, 0.6]}"#;
+/// let report = Audit::of(Log::stream("log.jsonl", log.as_bytes()))
+///     .limit("accuracy", 0.9)
+///     .run()?;
+/// assert_eq!(report.check("accuracy").and_then(|check| check.value), Some(1.0));
+/// assert!(report.passed(), "two rows are no evidence against the model");
+/// assert!(report.to_html().contains("Accuracy"));
+/// # Ok::<(), lpf::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "an audit does nothing before `run`"]
+pub struct Audit<'a> {
+    logs: Vec<Log<'a>>,
+    baseline: Vec<Log<'a>>,
+    answerer: Option<&'a Answerer>,
+    compare: bool,
+    format: Option<Format>,
+    classes: Option<Vec<String>>,
+    bins: Option<usize>,
+    tolerance: f64,
+    confidence: Option<Confidence>,
+    prior: Option<Vec<f64>>,
+    limits: BTreeMap<String, Option<f64>>,
+    undecided: Undecided,
+    strict: bool,
+    seed: u64,
+    progress: Progress<'a>,
+}
+
+#[derive(Clone, Copy)]
+struct Progress<'a>(&'a (dyn Fn(u64) + Sync));
+
+impl std::fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
+impl<'a> Audit<'a> {
+    /// An audit of a log: the path of a file, or a [`Log`].
+    pub fn of(log: impl Into<Log<'a>>) -> Self {
+        Audit {
+            logs: vec![log.into()],
+            baseline: Vec::new(),
+            answerer: None,
+            compare: true,
+            format: None,
+            classes: None,
+            bins: None,
+            tolerance: DEFAULT_TOLERANCE,
+            confidence: Some(Confidence::Reference),
+            prior: None,
+            limits: BTreeMap::new(),
+            undecided: Undecided::Allow,
+            strict: false,
+            seed: 0,
+            progress: Progress(&|_| {}),
+        }
+    }
+
+    /// A further part of the log.
+    pub fn and(mut self, log: impl Into<Log<'a>>) -> Self {
+        self.logs.push(log.into());
+        self
+    }
+
+    /// An earlier log to compare with; may be called once for each part of it.
+    pub fn baseline(mut self, log: impl Into<Log<'a>>) -> Self {
+        self.baseline.push(log.into());
+        self
+    }
+
+    /// What answers the evidence in the log: logged answers are compared with its aggregate, its
+    /// model gives factors to items without, and its calibration map is applied before answers are
+    /// scored. By default the product of the factors, without a model.
+    pub fn answerer(mut self, answerer: &'a Answerer) -> Self {
+        self.answerer = Some(answerer);
+        self
+    }
+
+    /// Whether logged answers are compared with the aggregate of their factors [default: yes].
+    pub fn compare(mut self, compare: bool) -> Self {
+        self.compare = compare;
+        self
+    }
+
+    /// The format of the log [default: by the names of files, JSON lines for readers].
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Names of the classes, in the order of the probabilities [default: those of the answerer, of
+    /// the columns, or of the first row].
+    pub fn classes<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.classes = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Number of bins, from 1 to [`MAX_BINS`] [default: [`DEFAULT_BINS`]].
+    pub fn bins(mut self, bins: usize) -> Self {
+        self.bins = Some(bins);
+        self
+    }
+
+    /// How far the probabilities of a row may be from adding up to one, in `[0, 0.01]`
+    /// [default: 10⁻⁶].
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// How weights follow from posteriors; `None` where they do not [default: as the reference
+    /// implementation has it].
+    pub fn confidence(mut self, function: Option<Confidence>) -> Self {
+        self.confidence = function;
+        self
+    }
+
+    /// Prior of the classes, to tell whether it was counted too often [default: that of the
+    /// answerer, or how often each class was true].
+    pub fn prior(mut self, prior: impl Into<Vec<f64>>) -> Self {
+        self.prior = Some(prior.into());
+        self
+    }
+
+    /// The limit of a check, by its id: see [`CHECKS`](super::CHECKS).
+    pub fn limit(mut self, check: impl Into<String>, value: f64) -> Self {
+        self.limits.insert(check.into(), Some(value));
+        self
+    }
+
+    /// Removes the default limit of a check.
+    pub fn no_limit(mut self, check: impl Into<String>) -> Self {
+        self.limits.insert(check.into(), None);
+        self
+    }
+
+    /// Whether a check that is undecided, or that has a limit of yours and cannot be run, makes the
+    /// audit fail [default: no].
+    pub fn undecided(mut self, undecided: Undecided) -> Self {
+        self.undecided = undecided;
+        self
+    }
+
+    /// Whether a row that cannot be used is an error [default: no, such rows are counted].
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Seed of the simulations [default: 0].
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Called with the number of bytes that were read, as they are.
+    pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
+        self.progress = Progress(progress);
+        self
+    }
+
+    /// Reads the log and judges it.
+    ///
+    /// # Errors
+    /// A setting out of range, a log that cannot be read, or one without a row to judge; with
+    /// [`Audit::strict`] the first row that cannot be used.
+    pub fn run(mut self) -> Result<AuditReport> {
+        let checks = self.checks()?;
+        let settings = self.settings()?;
+        let (logs, baseline) = (
+            std::mem::take(&mut self.logs),
+            std::mem::take(&mut self.baseline),
+        );
+        let tally = self.read(&settings, logs)?;
+        check_judgeable(&tally)?;
+        if let Some(prior) = &checks.prior
+            && prior.len() != tally.settings.classes.len()
+        {
+            let (p, n) = (prior.len(), tally.settings.classes.len());
+            let what = format!("{p} numbers, but there are {n} classes");
+            return Err(Error::setting("prior", what));
+        }
+        let baseline = match baseline.is_empty() {
+            true => None,
+            false => Some(self.read(&settings, baseline)?),
+        };
+        if let Some(baseline) = &baseline {
+            check_judgeable(baseline)?;
+        }
+        Ok(audit(&tally, baseline.as_ref(), &checks))
+    }
+
+    /// Reads the log without judging it: the state of a part, to be merged with others.
+    ///
+    /// # Errors
+    /// As [`Audit::run`].
+    pub fn tally(mut self) -> Result<Tally> {
+        self.checks()?;
+        let settings = self.settings()?;
+        let logs = std::mem::take(&mut self.logs);
+        self.read(&settings, logs)
+    }
+
+    fn settings(&self) -> Result<ScanSettings> {
+        let bins = self.bins.unwrap_or(DEFAULT_BINS);
+        if bins == 0 || bins > MAX_BINS {
+            let what = format!("{bins} is not between 1 and {MAX_BINS}");
+            return Err(Error::setting("bins", what));
+        }
+        if !(0.0..=MAX_TOLERANCE).contains(&self.tolerance) {
+            let what = format!("{} is not in [0, {MAX_TOLERANCE}]", self.tolerance);
+            return Err(Error::setting("tolerance", what));
+        }
+        if let Some(names) = &self.classes {
+            check_names(names).map_err(|what| Error::setting("classes", what))?;
+        }
+        let answerer = match self.answerer {
+            Some(answerer) => answerer.clone(),
+            None => Answerer::builder(Method::Spn).build()?,
+        };
+        Ok(ScanSettings {
+            classes: self.classes.clone(),
+            bins,
+            tolerance: self.tolerance,
+            answerer,
+            compare: self.compare,
+            confidence: self.confidence,
+        })
+    }
+
+    fn checks(&self) -> Result<CheckSettings> {
+        let mut thresholds = default_thresholds();
+        let mut asked = BTreeSet::new();
+        for (check, value) in &self.limits {
+            let id = set_threshold(&mut thresholds, check, *value)
+                .map_err(|error| Error::setting("limit", error.to_string()))?;
+            if value.is_some() {
+                asked.insert(id);
+            }
+        }
+        let known = self.answerer.and_then(Answerer::prior);
+        let prior = self.prior.clone();
+        let prior = prior.or_else(|| Some(known?.probabilities().to_vec()));
+        if prior.iter().flatten().any(|p| !(p.is_finite() && *p > 0.0)) {
+            return Err(Error::setting("prior", "every number must be above zero"));
+        }
+        Ok(CheckSettings {
+            thresholds,
+            seed: self.seed,
+            prior,
+            demand: match self.undecided {
+                Undecided::Fail => Demand::Certainty { asked },
+                Undecided::Allow => Demand::NoFailure,
+            },
+        })
+    }
+
+    /// All parts as one tally.
+    fn read(&self, settings: &ScanSettings, logs: Vec<Log<'a>>) -> Result<Tally> {
+        let mut whole: Option<Tally> = None;
+        for log in logs {
+            let name = log.name.clone();
+            let tally = log.read(settings, self.format.as_ref(), self.progress.0);
+            let tally = tally.map_err(|error| error.in_file(&name))?;
+            match &mut whole {
+                None => whole = Some(tally),
+                Some(whole) => whole.merge(&tally).map_err(|error| {
+                    Error::from(error).in_file(format!("{name} and the files before it"))
+                })?,
+            }
+        }
+        let tally = whole.ok_or_else(|| Error::new(ErrorKind::Audit, "there is no input"))?;
+        self.check_tally(&tally)?;
+        Ok(tally)
+    }
+
+    /// Enforces [`Audit::strict`], and that states were made with these settings.
+    fn check_tally(&self, tally: &Tally) -> Result<()> {
+        let made = &tally.settings;
+        if let Some(bins) = self.bins
+            && bins != made.bins
+        {
+            let what = format!("the log was read with {} bins, not {bins}", made.bins);
+            return Err(Error::setting("bins", what));
+        }
+        if let Some(classes) = &self.classes
+            && *classes != made.classes
+        {
+            let (asked, found) = (classes.join(", "), made.classes.join(", "));
+            let what = format!("the log was read with the classes {found}, not {asked}");
+            return Err(Error::setting("classes", what));
+        }
+        match tally.unusable.first.first() {
+            Some(first) if self.strict => {
+                let count = tally.unusable.count();
+                let what = format!("{} ({count} such rows in all, none allowed)", first.message);
+                Err(Error::new(ErrorKind::Record, what)
+                    .in_field(first.field.clone())
+                    .in_line(first.line)
+                    .in_file(&first.file))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// That there is something to judge: a prediction that can be scored, or an invalid one, which
+/// fails the check of validity. Without either nothing could fail, whatever the model.
+fn check_judgeable(tally: &Tally) -> Result<()> {
+    if tally.usable() > 0 || tally.invalid > 0 {
+        return Ok(());
+    }
+    let what = match tally.unusable.first.first() {
+        Some(first) => format!(
+            "no row can be used; the first: {}:{}: {}: {}",
+            first.file, first.line, first.field, first.message
+        ),
+        None => "there is no row".to_string(),
+    };
+    Err(Error::new(ErrorKind::Audit, what))
+}
+
+impl From<MergeError> for Error {
+    fn from(error: MergeError) -> Self {
+        Error::new(ErrorKind::Audit, error)
+    }
+}
+
+impl From<StateError> for Error {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Read(error) => error.into(),
+            other => Error::new(ErrorKind::Audit, other),
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! One reader for logs of predictions, whatever their format.
+
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::columns::{ColumnNames, Columns, ColumnsError};
+use super::digest::hexadecimal;
+use super::lines::{Batch, LineReader, LinesError};
+#[cfg(feature = "parquet")]
+use super::parquet::{TableBatch, TableError, TableReader};
+use super::record::{ClassNames, Prediction};
+use super::row::{RowError, classes_of};
+
+/// The field of the answer in JSON, unless another is named.
+pub const DEFAULT_ANSWER: &str = "probs";
+
+/// The format of a log of predictions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// One JSON object a line.
+    JsonLines {
+        /// The field of the answer.
+        answer: String,
+    },
+    /// Comma-separated values with a header.
+    Csv(ColumnNames),
+    /// Parquet.
+    Parquet(ColumnNames),
+}
+
+impl Default for Format {
+    fn default() -> Self {
+        Format::JsonLines {
+            answer: DEFAULT_ANSWER.to_string(),
+        }
+    }
+}
+
+impl Format {
+    /// The format that the name of a file stands for: CSV for `.csv`, Parquet for `.parquet` and
+    /// `.pq`, JSON lines for all others.
+    pub fn of_path(path: &Path) -> Self {
+        let ending = path.extension().unwrap_or_default();
+        if ending.eq_ignore_ascii_case("csv") {
+            Format::Csv(ColumnNames::default())
+        } else if ["parquet", "pq"]
+            .iter()
+            .any(|e| ending.eq_ignore_ascii_case(e))
+        {
+            Format::Parquet(ColumnNames::default())
+        } else {
+            Format::default()
+        }
+    }
+}
+
+/// Why a log cannot be read at all, or no further.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// A line is too long, or the file cannot be read.
+    #[error(transparent)]
+    Lines(#[from] LinesError),
+    /// The columns that are needed are not there.
+    #[error(transparent)]
+    Columns(#[from] ColumnsError),
+    /// The Parquet file cannot be read.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Parquet from a stream.
+    #[error("Parquet cannot be read from a stream, as its description is at its end; name a file")]
+    Stream,
+    /// Parquet in a build without it.
+    #[error("this build cannot read Parquet (the feature `parquet`); use JSON lines or CSV")]
+    NoParquet,
+}
+
+impl From<std::io::Error> for LogError {
+    fn from(error: std::io::Error) -> Self {
+        LogError::Lines(LinesError::Read(error))
+    }
+}
+
+/// Passes bytes on, and keeps their number and digest.
+struct Digesting<R> {
+    inner: R,
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl<R> Digesting<R> {
+    fn new(inner: R) -> Self {
+        Digesting {
+            inner,
+            digest: Sha256::new(),
+            bytes: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.digest.update(buffer.get(..read).unwrap_or_default());
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+/// A file that can be read from any place.
+trait File: Read + Seek + Send {}
+impl<F: Read + Seek + Send> File for F {}
+
+enum Source<'r> {
+    Lines(Box<LineReader<Digesting<Box<dyn Read + Send + 'r>>>>),
+    #[cfg(feature = "parquet")]
+    Table {
+        reader: Box<TableReader<Box<dyn File>>>,
+        sha256: String,
+        /// Rows are taken to be of one length.
+        bytes_a_row: f64,
+        rows: u64,
+    },
+}
+
+/// How the rows of a batch are understood.
+#[derive(Debug)]
+enum Layout {
+    Json {
+        answer: String,
+    },
+    Csv(Columns),
+    #[cfg(feature = "parquet")]
+    Table {
+        classes: Vec<String>,
+    },
+}
+
+/// Reads the rows of a log batch by batch, in constant memory, and keeps the SHA-256 of its bytes.
+pub struct LogReader<'r> {
+    source: Source<'r>,
+    /// Unknown before the header of a CSV file has been read.
+    layout: Option<Arc<Layout>>,
+    names: ColumnNames,
+}
+
+impl<'r> LogReader<'r> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`LogError`] where it cannot be opened or is not Parquet, if that is asked for.
+    pub fn open(path: &Path, format: &Format) -> Result<Self, LogError> {
+        let file = std::fs::File::open(path)?;
+        match format {
+            Format::Parquet(names) => LogReader::parquet(file, names),
+            _ => LogReader::new(file, format),
+        }
+    }
+
+    /// Reads from a stream.
+    ///
+    /// # Errors
+    /// [`LogError::Stream`] for Parquet.
+    pub fn new(reader: impl Read + Send + 'r, format: &Format) -> Result<Self, LogError> {
+        let (layout, names) = match format {
+            Format::JsonLines { answer } => {
+                let answer = answer.clone();
+                (Some(Arc::new(Layout::Json { answer })), None)
+            }
+            Format::Csv(names) => (None, Some(names.clone())),
+            Format::Parquet(_) => return Err(LogError::Stream),
+        };
+        let reader: Box<dyn Read + Send + 'r> = Box::new(reader);
+        Ok(LogReader {
+            source: Source::Lines(Box::new(LineReader::new(Digesting::new(reader)))),
+            layout,
+            names: names.unwrap_or_default(),
+        })
+    }
+
+    /// Reads a Parquet file: once for its digest, then its rows.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    #[cfg(feature = "parquet")]
+    pub fn parquet(
+        file: impl Read + Seek + Send + 'static,
+        names: &ColumnNames,
+    ) -> Result<Self, LogError> {
+        let mut digesting = Digesting::new(file);
+        std::io::copy(&mut digesting, &mut std::io::sink()).map_err(TableError::Read)?;
+        let file: Box<dyn File> = Box::new(digesting.inner);
+        let reader = TableReader::new(file, names)?;
+        let classes = reader.classes().to_vec();
+        Ok(LogReader {
+            source: Source::Table {
+                sha256: hexadecimal(&digesting.digest.finalize()),
+                bytes_a_row: digesting.bytes as f64 / reader.rows().max(1) as f64,
+                reader: Box::new(reader),
+                rows: 0,
+            },
+            layout: Some(Arc::new(Layout::Table { classes })),
+            names: ColumnNames::default(),
+        })
+    }
+
+    /// Parquet is not part of this build.
+    ///
+    /// # Errors
+    /// [`LogError::NoParquet`], always.
+    #[cfg(not(feature = "parquet"))]
+    pub fn parquet(
+        _: impl Read + Seek + Send + 'static,
+        _: &ColumnNames,
+    ) -> Result<Self, LogError> {
+        Err(LogError::NoParquet)
+    }
+
+    /// What messages call the answer.
+    pub fn answer_field(&self) -> &str {
+        match self.layout.as_deref() {
+            Some(Layout::Json { answer }) => answer,
+            _ => "probabilities",
+        }
+    }
+
+    /// Whether rows are made of columns, which name the classes.
+    pub fn has_columns(&self) -> bool {
+        !matches!(self.layout.as_deref(), Some(Layout::Json { .. }))
+    }
+
+    /// Replaces the content of `batch` by the next rows; `false` at the end of the log.
+    ///
+    /// # Errors
+    /// Whatever prevents further reading, once all rows before it have been handed out.
+    pub fn fill(&mut self, batch: &mut LogBatch) -> Result<bool, LogError> {
+        let more = match (&mut self.source, &mut batch.rows) {
+            (Source::Lines(reader), Rows::Lines(lines)) => reader.fill(lines)?,
+            #[cfg(feature = "parquet")]
+            (Source::Table { reader, rows, .. }, Rows::Table(table)) => {
+                let more = reader.fill(table)?;
+                *rows += table.len() as u64;
+                more
+            }
+            #[cfg(feature = "parquet")]
+            (Source::Lines(_), rows) => {
+                *rows = Rows::default();
+                return self.fill(batch);
+            }
+            #[cfg(feature = "parquet")]
+            (Source::Table { .. }, rows) => {
+                *rows = Rows::Table(TableBatch::default());
+                return self.fill(batch);
+            }
+        };
+        if let (None, Rows::Lines(lines)) = (&self.layout, &mut batch.rows)
+            && let Some((_, header)) = lines.get(0)
+        {
+            let columns = Columns::of_header(header, &self.names)?;
+            self.layout = Some(Arc::new(Layout::Csv(columns)));
+            lines.drop_first();
+        }
+        batch.layout.clone_from(&self.layout);
+        Ok(more)
+    }
+
+    /// How many bytes have been read, about.
+    pub fn position(&self) -> u64 {
+        match &self.source {
+            Source::Lines(reader) => reader.inner().bytes,
+            #[cfg(feature = "parquet")]
+            Source::Table {
+                bytes_a_row, rows, ..
+            } => (*rows as f64 * bytes_a_row) as u64,
+        }
+    }
+
+    /// SHA-256 of all bytes that have been read, in hexadecimal digits.
+    pub fn sha256(&self) -> String {
+        match &self.source {
+            Source::Lines(reader) => hexadecimal(&reader.inner().digest.clone().finalize()),
+            #[cfg(feature = "parquet")]
+            Source::Table { sha256, .. } => sha256.clone(),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Rows {
+    Lines(Batch),
+    #[cfg(feature = "parquet")]
+    Table(TableBatch),
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Rows::Lines(Batch::default())
+    }
+}
+
+/// Some rows of a log, in order.
+#[derive(Debug, Default)]
+pub struct LogBatch {
+    rows: Rows,
+    layout: Option<Arc<Layout>>,
+}
+
+/// A row of a log as it stands there.
+#[derive(Debug)]
+pub struct LogRow<'a> {
+    /// Its line, or its number in a Parquet file, counted from 1.
+    pub number: u64,
+    /// Its line; empty in Parquet.
+    pub line: &'a [u8],
+    /// What it says.
+    pub prediction: Result<Prediction<'a>, RowError>,
+}
+
+impl LogBatch {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Lines(lines) => lines.lines().len(),
+            #[cfg(feature = "parquet")]
+            Rows::Table(table) => table.len(),
+        }
+    }
+
+    /// Whether there are none: the header of a CSV file may stand alone.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The classes that columns name; `None` in JSON.
+    pub fn columns(&self) -> Option<&[String]> {
+        match self.layout.as_deref()? {
+            Layout::Json { .. } => None,
+            Layout::Csv(columns) => Some(columns.classes()),
+            #[cfg(feature = "parquet")]
+            Layout::Table { classes } => Some(classes),
+        }
+    }
+
+    /// The classes of the log as far as these rows tell: those that are given, or else those of the
+    /// columns, or else those of the first row that shows them. `model` is the
+    /// number of classes of a model that answers evidence without factors.
+    ///
+    /// # Errors
+    /// [`ClassesError`] where there are not as many columns as classes are given.
+    pub fn classes(
+        &self,
+        given: Option<&[String]>,
+        model: Option<usize>,
+    ) -> Result<Option<ClassNames>, ClassesError> {
+        match (given, self.columns()) {
+            (Some(names), Some(found)) if names.len() != found.len() => Err(ClassesError {
+                classes: names.len(),
+                columns: found.len(),
+            }),
+            (Some(names), _) | (None, Some(names)) => Ok(Some(ClassNames::Named(names.into()))),
+            (None, None) => {
+                let mut rows = (0..self.len()).filter_map(|i| self.row(i).prediction.ok());
+                Ok(rows.find_map(|prediction| classes_of(&prediction, model)))
+            }
+        }
+    }
+
+    /// The row at `index`, which is less than [`LogBatch::len`].
+    pub fn row(&self, index: usize) -> LogRow<'_> {
+        match (&self.rows, self.layout.as_deref()) {
+            (Rows::Lines(lines), layout) => {
+                let (number, line) = lines.get(index).unwrap_or_default();
+                let prediction = match layout {
+                    Some(Layout::Csv(columns)) => columns.prediction(line).map_err(RowError::from),
+                    Some(Layout::Json { answer }) => Prediction::parse(line, answer)
+                        .map_err(|error| RowError::of_record(&error, answer)),
+                    _ => Ok(Prediction::default()),
+                };
+                LogRow {
+                    number,
+                    line,
+                    prediction,
+                }
+            }
+            #[cfg(feature = "parquet")]
+            (Rows::Table(table), _) => LogRow {
+                number: table.number(index),
+                line: &[],
+                prediction: table.prediction(index).map_err(RowError::from),
+            },
+        }
+    }
+}
+
+/// Not as many columns of probabilities as classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{classes} classes are given, but there are {columns} columns of probabilities")]
+#[non_exhaustive]
+pub struct ClassesError {
+    /// How many classes are given.
+    pub classes: usize,
+    /// How many columns there are.
+    pub columns: usize,
+}
