@@ -232,9 +232,7 @@ impl Progress {
         if self.bar.as_ref().map(|(part, _)| *part) != Some(now.part) {
             self.clear();
             let bar = ProgressBar::new(epoch.epochs as u64);
-            bar.set_style(style(
-                "{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left",
-            ));
+            bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left"));
             bar.set_prefix(now.part);
             self.bar = Some((now.part, bar));
         }
@@ -359,7 +357,7 @@ fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
         };
         let Some(found) = found else {
             let shown = label.map_or_else(|n| n.to_string(), |name| format!("{name:?}"));
-            let what = format!("{shown} is none of the classes {}", names.join(", "));
+            let what = format!("{shown} is not one of the classes {}", names.join(", "));
             return Err(wrong(line, Place::field("label"), what));
         };
         *slot = found;
