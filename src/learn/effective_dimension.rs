@@ -125,7 +125,7 @@ fn trace_of_shrinkage(rows: &[f64], width: usize, lambda: f64) -> Option<f64> {
     let inverse = factor.l_dirty().solve_lower_triangular(&identity)?;
     let squares: ExactSum = inverse.iter().map(|x| x * x).collect();
     let squares = squares.to_f64();
-    squares.is_finite().then(|| n as f64 - lambda * squares)
+    squares.is_finite().then_some(n as f64 - lambda * squares)
 }
 
 impl Aggregator {
