@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help verify test prove prove-slow prove-exhaustive prove-mutants properties snapshots \
+.PHONY: help verify test quick prove prove-slow prove-exhaustive prove-mutants properties snapshots \
         bench report experiments lint kani-setup need-cargo
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
@@ -46,6 +46,17 @@ test: need-cargo ## All tests: unit, proof harnesses, properties, snapshots, end
 	$(CARGO) test
 	@echo 'make test: all tests passed'
 
+# The rooms with a change in the working tree, as test filters.
+ROOMS ?= $(shell git status --porcelain -- src 2>/dev/null | sed -nE 's,.* src/([a-z]+)/.*,\1::,p' | sort -u)
+
+quick: need-cargo ## While editing: format, types, and the unit tests of the rooms that changed (ROOMS="spn:: math::" for others).
+	$(CARGO) fmt --all --check
+	$(CARGO) check --quiet
+	@if [ -n '$(ROOMS)' ]; then \
+	  CARGO_PROFILE_DEV_OPT_LEVEL=0 $(CARGO) test --quiet --lib -- $(ROOMS); \
+	  echo 'make quick: $(ROOMS) passed'; \
+	else echo 'make quick: no room of src has changed; name some with ROOMS="spn:: math::"'; fi
+
 prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it is set up.
 	$(CARGO) run --quiet --example prove
 	@echo 'make prove: outcome in $(OUT)/proofs.json'
@@ -80,9 +91,10 @@ bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
 	$(CARGO) bench --benches
 	@echo 'make bench: details in target/criterion/'
 
-lint: need-cargo ## Formatting and clippy; no warnings.
+lint: need-cargo ## Formatting, clippy and documentation; no warnings.
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --quiet --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps --document-private-items
 	@echo 'make lint: clean'
 
 kani-setup: need-cargo ## Install the pinned Kani, and bitwuzla for the harnesses that name it.

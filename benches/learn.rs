@@ -5,7 +5,7 @@
 //! 2 · 16 · 2.8 = 89.6 Gelem/s in these numbers.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lpf::math::dense::{Shape, backward_input, backward_weights, forward};
+use lpf::math::dense::{LayerShape, backward_input, backward_weights, forward};
 use std::hint::black_box;
 
 fn dense(criterion: &mut Criterion) {
@@ -18,7 +18,7 @@ fn dense(criterion: &mut Criterion) {
         (80, 64, 3),
         (1, 384, 256),
     ] {
-        let shape = Shape {
+        let shape = LayerShape {
             rows,
             inputs,
             outputs,

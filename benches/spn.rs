@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use lpf::spn::{Builder, Compiled, Evidence, Graph, Kind, Network, NodeId, Workspace};
+use lpf::spn::{Builder, Compiled, Evidence, Graph, Network, NodeId, NodeKind, Workspace};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -81,12 +81,12 @@ fn plain(graph: Graph<'_>, weights: &[f64], leaves: &[f64], values: &mut [f64]) 
         let edges = graph.offsets[node] as usize..graph.offsets[node + 1] as usize;
         let children = &graph.children[edges.clone()];
         values[node] = match graph.kinds[node] {
-            Kind::Leaf { .. } => leaves[node],
-            Kind::Sum => {
+            NodeKind::Leaf { .. } => leaves[node],
+            NodeKind::Sum => {
                 let terms = children.iter().zip(&weights[edges]);
                 terms.map(|(&c, w)| w * values[c as usize]).sum()
             }
-            Kind::Product => children.iter().map(|&c| values[c as usize]).product(),
+            NodeKind::Product => children.iter().map(|&c| values[c as usize]).product(),
         };
     }
     values[values.len() - 1]
@@ -128,11 +128,7 @@ fn benches(c: &mut Criterion) {
         let mut sampler = compiled.sampler(&evidence, &mut workspace).unwrap();
         let mut assignment = Vec::new();
         group.bench_function("sample", |b| {
-            b.iter(|| {
-                sampler
-                    .draw(|| rng.random::<f64>(), &mut assignment)
-                    .unwrap()
-            })
+            b.iter(|| sampler.draw(&mut rng, &mut assignment))
         });
 
         let mut values = Vec::new();

@@ -9,15 +9,15 @@ use std::num::Wrapping;
 
 use super::engine::{Cases, any, below, check};
 use super::spn_validity::Shape;
-use crate::spn::{Graph, Kind, Known, leaf_value, upward};
+use crate::spn::{Graph, Known, NodeKind, leaf_value, upward};
 
 type W8 = Wrapping<u8>;
 type W64 = Wrapping<u64>;
 const ZERO: W8 = Wrapping(0);
 const ONE: W8 = Wrapping(1);
 
-const LEAF_0: Kind = Kind::Leaf { variable: 0 };
-const LEAF_1: Kind = Kind::Leaf { variable: 1 };
+const LEAF_0: NodeKind = NodeKind::Leaf { variable: 0 };
+const LEAF_1: NodeKind = NodeKind::Leaf { variable: 1 };
 
 fn small() -> W8 {
     Wrapping(below(16))
@@ -63,7 +63,7 @@ fn root<const N: usize>(graph: Graph<'_>, weights: &[W8], leaves: [W8; N], nodes
 fn product_step_commutes_with_summing_out() {
     check(Cases::All(1 << 16), || {
         let graph = Graph {
-            kinds: &[LEAF_0, LEAF_1, Kind::Product],
+            kinds: &[LEAF_0, LEAF_1, NodeKind::Product],
             offsets: &[0, 0, 0, 2],
             children: &[0, 1],
         };
@@ -86,7 +86,7 @@ fn product_step_commutes_with_summing_out() {
 fn sum_step_commutes_with_summing_out() {
     check(Cases::Random(300_000), || {
         let graph = Graph {
-            kinds: &[LEAF_0, LEAF_0, Kind::Sum],
+            kinds: &[LEAF_0, LEAF_0, NodeKind::Sum],
             offsets: &[0, 0, 0, 2],
             children: &[0, 1],
         };
@@ -125,9 +125,9 @@ const MIXTURE: Graph<'static> = Graph {
         LEAF_1,
         LEAF_0,
         LEAF_1,
-        Kind::Product,
-        Kind::Product,
-        Kind::Sum,
+        NodeKind::Product,
+        NodeKind::Product,
+        NodeKind::Sum,
     ],
     offsets: &[0, 0, 0, 0, 0, 2, 4, 6],
     children: &[0, 1, 2, 3, 4, 5],
@@ -172,7 +172,7 @@ fn one_pass_is_the_sum_over_all_states_for_every_graph_of_5_nodes() {
         let evaluate = |known: [Option<usize>; 3]| {
             let mut values = [Wrapping(0u64); 5];
             for (i, value) in values.iter_mut().enumerate() {
-                if let Kind::Leaf { variable } = shape.kinds[i] {
+                if let NodeKind::Leaf { variable } = shape.kinds[i] {
                     let entries = [number(20 + 2 * i), number(21 + 2 * i)];
                     *value = match known[variable as usize] {
                         Some(state) => leaf_value(&entries, Known::State(state)),
@@ -199,7 +199,7 @@ fn one_pass_is_the_sum_over_all_states_for_every_graph_of_5_nodes() {
         }
         cover!(scope == 7, "all three variables");
         cover!(
-            shape.kinds[4] == Kind::Sum && scope.count_ones() == 2,
+            shape.kinds[4] == NodeKind::Sum && scope.count_ones() == 2,
             "a mixture"
         );
     });

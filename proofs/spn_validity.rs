@@ -5,14 +5,14 @@
 //! product is decomposable if no two of its children share a variable.
 
 use super::engine::{Cases, any, below, check};
-use crate::spn::{self, Defect, Graph, Kind, Scope, ScopeSpace};
+use crate::spn::{self, Defect, Graph, NodeKind, Scope, ScopeSpace};
 
 pub(super) const VARIABLES: u8 = 3;
 
 /// A graph of up to `N` nodes, with children as sets of earlier nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<const N: usize> {
-    pub kinds: [Kind; N],
+    pub kinds: [NodeKind; N],
     /// Bit `j` of entry `i`: node `j` is a child of node `i`.
     pub parents: [u8; N],
 }
@@ -22,17 +22,17 @@ impl<const N: usize> Shape<N> {
     /// products of every set of earlier nodes, the empty set included.
     pub fn any() -> Self {
         let mut shape = Shape {
-            kinds: [Kind::Sum; N],
+            kinds: [NodeKind::Sum; N],
             parents: [0; N],
         };
         for i in 0..N {
             let choice = below(VARIABLES + 2);
             if choice < VARIABLES {
                 let variable = u32::from(choice);
-                shape.kinds[i] = Kind::Leaf { variable };
+                shape.kinds[i] = NodeKind::Leaf { variable };
             } else {
                 if choice == VARIABLES {
-                    shape.kinds[i] = Kind::Product;
+                    shape.kinds[i] = NodeKind::Product;
                 }
                 shape.parents[i] = below(1 << i);
             }
@@ -64,7 +64,7 @@ impl<const N: usize> Shape<N> {
     pub fn scopes(&self) -> [u8; N] {
         let mut scopes = [0u8; N];
         for i in 0..N {
-            if let Kind::Leaf { variable } = self.kinds[i] {
+            if let NodeKind::Leaf { variable } = self.kinds[i] {
                 scopes[i] = 1 << variable;
             }
             for j in 0..i {
@@ -82,13 +82,13 @@ impl<const N: usize> Shape<N> {
         let scopes = self.scopes();
         let mut valid = true;
         for i in 0..N {
-            let inner = matches!(self.kinds[i], Kind::Sum | Kind::Product);
+            let inner = matches!(self.kinds[i], NodeKind::Sum | NodeKind::Product);
             valid &= !inner || self.parents[i] != 0;
             for j in 0..i {
                 for k in 0..j {
                     if self.parents[i] >> j & 1 == 1 && self.parents[i] >> k & 1 == 1 {
                         valid &= match self.kinds[i] {
-                            Kind::Sum => scopes[j] == scopes[k],
+                            NodeKind::Sum => scopes[j] == scopes[k],
                             _ => scopes[j] & scopes[k] == 0,
                         };
                     }
@@ -140,7 +140,7 @@ fn agrees_with_the_definition<const N: usize, const EDGES: usize>() {
             variable,
         }) => {
             let differ = truth[first as usize] ^ truth[second as usize];
-            assert!(shape.kinds[node as usize] == Kind::Sum && differ >> variable & 1 == 1);
+            assert!(shape.kinds[node as usize] == NodeKind::Sum && differ >> variable & 1 == 1);
         }
         Err(Defect::NotDecomposable {
             node,
@@ -149,7 +149,7 @@ fn agrees_with_the_definition<const N: usize, const EDGES: usize>() {
             variable,
         }) => {
             let shared = truth[first as usize] & truth[second as usize];
-            assert!(shape.kinds[node as usize] == Kind::Product && shared >> variable & 1 == 1);
+            assert!(shape.kinds[node as usize] == NodeKind::Product && shared >> variable & 1 == 1);
         }
         Err(Defect::NoChildren { node }) => assert!(shape.parents[node as usize] == 0),
         Err(_) => panic!("no other defect can be written down here"),
@@ -216,9 +216,9 @@ fn validity_is_total_on_any_slices() {
             }
         };
         let kind = || match below(3) {
-            0 => Kind::Leaf { variable: number() },
-            1 => Kind::Sum,
-            _ => Kind::Product,
+            0 => NodeKind::Leaf { variable: number() },
+            1 => NodeKind::Sum,
+            _ => NodeKind::Product,
         };
         let kinds = [kind(), kind()];
         let offsets = [number(), number(), number()];
@@ -266,7 +266,7 @@ fn children_of_any_node_never_panics() {
         let near = usize::from(below(4));
         let node = if any() { near } else { usize::MAX - near };
         let graph = Graph {
-            kinds: &[Kind::Sum; 2],
+            kinds: &[NodeKind::Sum; 2],
             offsets: &offsets,
             children: &[7, 8],
         };

@@ -11,25 +11,25 @@ use crate::harness::{Check, Draws, LEVEL, Outcome, Property, Verdict, ensure};
 pub const PROPERTIES: &[Property] = &[
     Property {
         name: "calibration.range",
-        claims: &["calibration"],
+        claims: &[],
         statement: "0 ≤ ECE ≤ MCE ≤ 1, whatever the predictions",
         run: range,
     },
     Property {
         name: "calibration.merge_and_order",
-        claims: &["calibration"],
+        claims: &[],
         statement: "shards merge to the whole and permutations change nothing, to the bit",
         run: merge_and_order,
     },
     Property {
         name: "calibration.null_distribution",
-        claims: &["calibration", "T1'"],
+        claims: &["T1'"],
         statement: "the exact posterior's ECE lies within its null distribution (parametric bootstrap)",
         run: null_distribution,
     },
     Property {
         name: "calibration.limit",
-        claims: &["calibration", "T1'"],
+        claims: &["T1'"],
         statement: "the exact posterior's ECE tends to zero: at most √(B/4n) + √(ln(1/α)/2n)",
         run: limit,
     },
@@ -67,7 +67,7 @@ fn range(draws: Draws) -> Outcome {
             r.mce().map_err(|e| e.to_string())?,
         )
     });
-    let twin = draws.control("pairs", 1000, &strategy, |p| {
+    let control = draws.control("pairs", 1000, &strategy, |p| {
         // Gaps added up without their weights.
         let r = reliability(&p)?;
         let gaps: f64 = r
@@ -78,7 +78,7 @@ fn range(draws: Draws) -> Outcome {
             .sum();
         within(gaps, r.mce().map_err(|e| e.to_string())?)
     });
-    Outcome::new(check, "gaps not weighted by their counts", twin)
+    Outcome::new(check, "gaps not weighted by their counts", control)
 }
 
 fn merge_and_order(draws: Draws) -> Outcome {
@@ -112,13 +112,13 @@ fn merge_and_order(draws: Draws) -> Outcome {
         }
         gaps.iter().map(|g: &f64| g.abs()).sum::<f64>() / p.len() as f64
     };
-    let twin = draws.control("pairs", 500, &strategy, |(p, _)| {
+    let control = draws.control("pairs", 500, &strategy, |(p, _)| {
         let turned: Vec<_> = p.iter().rev().copied().collect();
         ensure(plain(&p).to_bits() == plain(&turned).to_bits(), || {
             "other bits".into()
         })
     });
-    Outcome::new(check, "plain sums of doubles", twin)
+    Outcome::new(check, "plain sums of doubles", control)
 }
 
 const TRIALS: u64 = 300;
@@ -225,11 +225,11 @@ fn limit(draws: Draws) -> Outcome {
     };
     let exact: Combine = |prior, f| prior_corrected(prior, f, &[1.0; ITEMS]).unwrap();
     let plain: Combine = |_, f| log_pool(f, &[1.0; ITEMS]).unwrap();
-    let ((check, reached), (twin, off)) = (run(exact), run(plain));
+    let ((check, reached), (control, off)) = (run(exact), run(plain));
     Outcome::new(
         check,
         "the plain product, which counts the prior four times",
-        twin,
+        control,
     )
     .noting(format!(
         "ECE {reached:.4} at n = {}, plain product {off:.4}",

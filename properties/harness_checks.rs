@@ -12,20 +12,20 @@ use crate::harness::{Check, Draws, LEVEL, Moments, Outcome, Property, Verdict, e
 
 pub const PROPERTIES: &[Property] = &[
     Property {
-        name: "harness.binomial_tails",
-        claims: &["harness"],
+        name: "harness_checks.binomial_tails",
+        claims: &[],
         statement: "binomial tails agree with exact rationals, multiple precision and statrs",
         run: binomial_tails,
     },
     Property {
-        name: "harness.clopper_pearson",
-        claims: &["harness", "T3'"],
+        name: "harness_checks.clopper_pearson",
+        claims: &["T3'"],
         statement: "the exact coverage of the upper limit is at least its level, for every n ≤ 60",
         run: clopper_pearson,
     },
     Property {
-        name: "harness.mean_test",
-        claims: &["harness"],
+        name: "harness_checks.mean_test",
+        claims: &[],
         statement: "the mean test rejects a right mean no more often than its level",
         run: mean_test,
     },

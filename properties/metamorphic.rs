@@ -197,11 +197,11 @@ fn order(draws: Draws) -> Outcome {
         softmax(&mut scores).map_err(|e| e.to_string())?;
         Ok::<_, String>(scores)
     };
-    let twin = draws.control("items", 200, &strategy, |(e, seed)| {
+    let control = draws.control("items", 200, &strategy, |(e, seed)| {
         let (a, b) = (naive(&e)?, naive(&shuffled(&e, seed))?);
         ensure(a == b, || "other bits".into())
     });
-    Outcome::new(check, "log-scores added from left to right", twin)
+    Outcome::new(check, "log-scores added from left to right", control)
 }
 
 type Pool<'a> = dyn Fn(&[Distribution], &[f64]) -> Result<Distribution, String> + 'a;
@@ -319,7 +319,7 @@ fn logit_shift(draws: Draws) -> Outcome {
             16.0 * 256.0 * f64::EPSILON,
         )
     });
-    let twin = draws.control("logits", 1000, &strategy, |(x, c, _)| {
+    let control = draws.control("logits", 1000, &strategy, |(x, c, _)| {
         let careless = |x: &[f64]| {
             let raw: Vec<f32> = x.iter().map(|&x| (x as f32).exp()).collect();
             let sum: f32 = raw.iter().sum();
@@ -331,6 +331,6 @@ fn logit_shift(draws: Draws) -> Outcome {
     Outcome::new(
         check,
         "float32 softmax without the maximum subtracted",
-        twin,
+        control,
     )
 }

@@ -11,7 +11,7 @@ use lpf::ledger::paper::Paper;
 use lpf::ledger::recompute;
 use rayon::prelude::*;
 
-use crate::pinned;
+use crate::{pinned, pinned_text};
 
 #[test]
 fn every_verdict_is_as_pinned() {
@@ -24,11 +24,12 @@ fn every_verdict_is_as_pinned() {
     let mut details = String::new();
     for entry in &judged {
         let (claim, finding) = (&entry.claim, &entry.finding);
-        let rests: Vec<String> = entry.rests_on.iter().map(ToString::to_string).collect();
-        let mark = if rests.is_empty() {
+        let premises = entry.refuted_premises.iter().map(ToString::to_string);
+        let premises: Vec<String> = premises.collect();
+        let mark = if premises.is_empty() {
             String::new()
         } else {
-            format!(" [rests on {}]", rests.join(", "))
+            format!(" [its proof uses {}, refuted]", premises.join(", "))
         };
         writeln!(table, "{:20} {}{mark}", claim.id, finding.verdict.kind()).unwrap();
         writeln!(
@@ -45,7 +46,7 @@ fn every_verdict_is_as_pinned() {
             writeln!(details, "    {line}").unwrap();
         }
     }
-    pinned("claims", "verdicts", &table);
+    pinned_text("src/ledger/verdicts.txt", &table);
     pinned("claims", "evidence", &details);
 }
 
@@ -126,10 +127,10 @@ fn a_misprint_of_any_number_turns_a_verdict() {
 #[test]
 fn ids_are_unique_and_every_recomputation_has_its_claim() {
     let judged = judge_all(&Paper::published(), &Records::none());
-    let ids: BTreeSet<&str> = judged.iter().map(|entry| entry.claim.id).collect();
+    let ids: BTreeSet<&str> = judged.iter().map(|entry| entry.claim.id.as_str()).collect();
     assert_eq!(ids.len(), judged.len());
     for entry in recompute::all() {
-        assert!(ids.contains(entry.claim), "{}", entry.claim);
+        assert!(ids.contains(entry.claim.as_str()), "{}", entry.claim);
     }
     // A check without a value would show as this reason; the published paper has none.
     for entry in &judged {

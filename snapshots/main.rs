@@ -15,3 +15,17 @@ fn pinned(folder: &str, name: &str, text: &str) {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
+
+/// Compares a text with a pinned file of the program; with `LPF_PIN=1` writes it instead.
+fn pinned_text(file: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    if std::env::var_os("LPF_PIN").is_some_and(|value| value == "1") {
+        std::fs::write(&path, text).unwrap();
+    }
+    let pinned = std::fs::read_to_string(&path).unwrap();
+    let differing = pinned.lines().zip(text.lines()).find(|(a, b)| a != b);
+    assert!(
+        pinned == text,
+        "{file} differs, first in {differing:?}; LPF_PIN=1 writes it anew"
+    );
+}

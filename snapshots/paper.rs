@@ -11,22 +11,16 @@ use crate::pinned;
 
 /// Which cells go into which snapshot: a name and the labels of the places.
 const TABLES: [(&str, &[&str]); 14] = [
-    ("table-01-implementation", &["tab:implementation"]),
-    ("table-02-monte-carlo", &["tab:thm2"]),
-    ("table-03-generalization", &["tab:thm3"]),
-    ("table-04-information", &["tab:thm4"]),
-    ("table-05-robustness", &["tab:thm5"]),
-    ("table-06-sample-complexity", &["tab:thm6"]),
-    ("table-07-uncertainty", &["tab:thm7"]),
-    ("table-08-theory-vs-empirical", &["tab:theory-vs-empirical"]),
-    (
-        "table-09-theoretical-comparison",
-        &["tab:theoretical-comparison"],
-    ),
-    (
-        "table-10-empirical-comparison",
-        &["tab:empirical-comparison"],
-    ),
+    ("table-01", &["tab:implementation"]),
+    ("table-02", &["tab:thm2"]),
+    ("table-03", &["tab:thm3"]),
+    ("table-04", &["tab:thm4"]),
+    ("table-05", &["tab:thm5"]),
+    ("table-06", &["tab:thm6"]),
+    ("table-07", &["tab:thm7"]),
+    ("table-08", &["tab:theory-vs-empirical"]),
+    ("table-09", &["tab:theoretical-comparison"]),
+    ("table-10", &["tab:empirical-comparison"]),
     (
         "statements",
         &[

@@ -1,8 +1,6 @@
-//! Latent Posterior Factors (LPF), and the evidence for what it guarantees.
+#![doc = include_str!("../README.md")]
 //!
-//! LPF combines many noisy pieces of evidence about one entity into one distribution over
-//! classes, in four stages: each item is encoded as a Gaussian in a latent space, turned into a
-//! *soft factor* by Monte Carlo, weighted by its confidence, and all factors are combined.
+//! # The rooms
 //!
 //! The modules stand in the order in which data passes through them; each depends only on those
 //! above it.

@@ -1,8 +1,8 @@
 //! What all properties share: the decision, its tails, the draws, the record.
 //!
 //! A property is a function from the seed to an [`Outcome`]: a [`Check`] of the claim, and the
-//! same check of deliberately wrong twins. It passes where the claim is not rejected and every
-//! twin is; a property without a twin does not compile into an outcome.
+//! same check of negative controls, which are deliberately wrong variants of it. It passes where the
+//! claim is not rejected and every control is; a property without a control does not compile.
 
 mod check;
 mod draws;
@@ -15,7 +15,7 @@ pub use record::{Row, Run, Seed};
 
 /// A claim and how it is tested.
 pub struct Property {
-    /// File and property, such as `lemma_2.hoeffding`.
+    /// File and property, such as `l2.hoeffding`.
     pub name: &'static str,
     /// The claims of the paper, or the corrected ones, that this is evidence for or against.
     pub claims: &'static [&'static str],
@@ -29,25 +29,25 @@ pub struct Property {
 pub struct Outcome {
     /// The claim.
     pub check: Check,
-    /// Wrong twins by name; all must be rejected.
+    /// Negative controls by name; all must be rejected.
     pub controls: Vec<(&'static str, Check)>,
     /// A number worth reading beside the row; may be empty.
     pub note: String,
 }
 
 impl Outcome {
-    /// A claim with its first twin.
-    pub fn new(check: Check, control: &'static str, twin: Check) -> Outcome {
+    /// A claim with its first negative control.
+    pub fn new(check: Check, name: &'static str, control: Check) -> Outcome {
         Outcome {
             check,
-            controls: vec![(control, twin)],
+            controls: vec![(name, control)],
             note: String::new(),
         }
     }
 
-    /// With another twin.
-    pub fn and(mut self, control: &'static str, twin: Check) -> Outcome {
-        self.controls.push((control, twin));
+    /// With another negative control.
+    pub fn and(mut self, name: &'static str, control: Check) -> Outcome {
+        self.controls.push((name, control));
         self
     }
 

@@ -55,6 +55,8 @@ fn random_seed() -> u64 {
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     pub name: &'static str,
+    /// The source file: names begin with that of their module.
+    pub file: String,
     pub claims: &'static [&'static str],
     pub statement: &'static str,
     pub passed: bool,
@@ -70,7 +72,7 @@ pub struct Row {
     pub seconds: f64,
 }
 
-/// A wrong twin.
+/// A negative control: a deliberately wrong variant that the test must reject.
 #[derive(Clone, Debug, Serialize)]
 pub struct Control {
     pub name: &'static str,
@@ -78,6 +80,11 @@ pub struct Control {
     pub trials: u64,
     pub violations: u64,
     pub why: String,
+}
+
+fn file(property: &Property) -> String {
+    let module = property.name.split('.').next().unwrap_or_default();
+    format!("properties/{module}.rs")
 }
 
 impl Row {
@@ -97,6 +104,7 @@ impl Row {
         let finite = |x: f64| x.is_finite().then_some(x);
         Row {
             name: property.name,
+            file: file(property),
             claims: property.claims,
             statement: property.statement,
             passed: !outcome.check.rejected && caught,
@@ -116,6 +124,7 @@ impl Row {
     pub fn panicked(property: &Property, message: String, seconds: f64) -> Row {
         Row {
             name: property.name,
+            file: file(property),
             claims: property.claims,
             statement: property.statement,
             passed: false,

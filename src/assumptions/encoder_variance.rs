@@ -18,9 +18,9 @@ const NORMAL_95: f64 = 1.959_963_984_540_054;
 /// The norms `‖Σᵢ‖_F` of an encoder on some items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderVariance {
-    /// How many items.
+    /// Number of items.
     pub items: usize,
-    /// Of how many entities.
+    /// Number of entities.
     pub entities: usize,
     /// The mean norm over items.
     pub mean: f64,
@@ -29,7 +29,7 @@ pub struct EncoderVariance {
     pub standard_error: Option<f64>,
     /// The largest norm.
     pub most: f64,
-    /// `σ_max`.
+    /// The limit `σ_max`.
     pub limit: f64,
     /// Entities with an item above the limit.
     pub above: Share,
@@ -48,7 +48,7 @@ impl EncoderVariance {
         self.interval().is_some_and(|(low, _)| low > self.limit)
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let EncoderVariance {
             items,
@@ -130,12 +130,12 @@ impl NormSums {
         Some(())
     }
 
-    /// How many entities.
+    /// Number of entities.
     pub fn entities(&self) -> u64 {
         self.entities
     }
 
-    /// How many items.
+    /// Number of items.
     pub fn items(&self) -> u64 {
         self.items
     }

@@ -10,11 +10,11 @@ pub struct EvidenceCount {
     pub items: usize,
     /// The smallest number of items of an entity.
     pub least: usize,
-    /// The largest.
+    /// The largest number of items of an entity.
     pub most: usize,
-    /// The mean.
+    /// The mean number of items per entity.
     pub mean: f64,
-    /// `K_max`.
+    /// The limit `K_max`.
     pub limit: usize,
     /// Entities with more items than that.
     pub above: Share,
@@ -26,7 +26,7 @@ impl EvidenceCount {
         self.above.count > 0
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let EvidenceCount {
             least,

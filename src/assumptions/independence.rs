@@ -43,10 +43,11 @@ const MAX_ITEMS: usize = 1 << 30;
 
 /// How the permutation test is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct IndependenceTest {
     /// `B`, how often items are dealt anew; the smallest p-value is `1/(1 + B)`.
     pub permutations: u64,
-    /// The chance of a false alarm.
+    /// The probability of a false alarm.
     pub level: f64,
     /// Seed of the deals.
     pub seed: u64,
@@ -64,14 +65,14 @@ impl Default for IndependenceTest {
     }
 }
 
-/// What one class shows.
+/// The test within one class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassDependence {
-    /// The class.
+    /// The class, by number.
     pub class: usize,
-    /// Its entities.
+    /// Entities of this class.
     pub entities: usize,
-    /// Their items.
+    /// Items of these entities.
     pub items: usize,
     /// Pairs of items of one entity.
     pub pairs: u64,
@@ -84,7 +85,7 @@ pub struct ClassDependence {
     pub adjusted: Option<f64>,
 }
 
-/// What the items say about A1.
+/// The evidence for or against A1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Independence {
     /// Class by class, those without entities included.
@@ -93,7 +94,7 @@ pub struct Independence {
     pub correlation: Option<f64>,
     /// `ρ` when classes are ignored: what items share because they speak of the same class.
     pub unconditional: Option<f64>,
-    /// As asked for.
+    /// The settings of the test.
     pub test: IndependenceTest,
 }
 
@@ -109,7 +110,7 @@ impl Independence {
         self.smallest_p().is_some_and(|p| p <= self.test.level)
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let (Some(p), Some(rho)) = (self.smallest_p(), self.correlation) else {
             return "No class has two entities with differing items to compare, so the data say \

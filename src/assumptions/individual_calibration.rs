@@ -34,13 +34,13 @@ use crate::math::Interval;
 /// The calibration of single factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IndividualCalibration {
-    /// How many items.
+    /// Number of items.
     pub items: usize,
-    /// Of how many entities.
+    /// Number of entities.
     pub entities: usize,
     /// Kish's effective number of entities.
     pub effective: f64,
-    /// How many bins.
+    /// Number of bins.
     pub bins: usize,
     /// `ÊCE` of the most probable class.
     pub ece: f64,
@@ -50,7 +50,7 @@ pub struct IndividualCalibration {
     pub high: f64,
     /// Share of items whose most probable class is right.
     pub accuracy: f64,
-    /// `δ`.
+    /// `δ`, the failure probability of the interval.
     pub level: f64,
 }
 
@@ -60,7 +60,7 @@ impl IndividualCalibration {
         self.low > 0.0
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let IndividualCalibration {
             items,

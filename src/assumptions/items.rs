@@ -1,153 +1,76 @@
 //! Evidence as the checkers see it: factors, grouped by entity.
 
-use std::fmt;
-
 use crate::aggregate::AggregateError;
 use crate::bounds::BoundError;
 use crate::calibration::CalibrationError;
 use crate::simplex::Distribution;
 
 /// Why an assumption cannot be checked on some data.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum AssumptionError {
     /// There is no item at all.
+    #[error("there are no items of evidence")]
     NoItems,
     /// More items than the exact sums have room for.
-    TooManyItems {
-        /// How many.
-        items: usize,
-        /// How many there may be.
-        limit: usize,
-    },
+    #[error("{items} items; at most {limit} can be tested at once")]
+    TooManyItems { items: usize, limit: usize },
     /// A factor has another number of classes than the first.
+    #[error("the factor of item {item} has {found} classes, that of item 0 has {expected}")]
     Classes {
-        /// Which item.
         item: usize,
-        /// Classes of the first factor.
         expected: usize,
-        /// Classes of this one.
         found: usize,
     },
     /// The offsets do not cut the items into one piece for each entity.
+    #[error("{}", offsets_message(*index, *value, *items))]
     Offsets {
-        /// Position of the first offset that is wrong.
         index: usize,
-        /// The offset; `None` where there is none at all.
         value: Option<usize>,
-        /// How many items there are.
         items: usize,
     },
     /// A list has another length than it should have.
+    #[error("there are {found} {name}, not {expected}")]
     Lengths {
-        /// What is listed.
         name: &'static str,
-        /// How many there should be.
         expected: usize,
-        /// How many there are.
         found: usize,
     },
     /// A label names no class.
+    #[error(
+        "the label of entity {entity} is {label}, but classes are numbered from 0 and there are \
+         {classes}"
+    )]
     Label {
-        /// Which entity.
         entity: usize,
-        /// Its label.
         label: usize,
-        /// How many classes there are.
         classes: usize,
     },
     /// A norm is NaN, infinite or negative.
-    Norm {
-        /// Which item.
-        item: usize,
-        /// Its norm.
-        value: f64,
-    },
+    #[error("the norm of item {item} is {value}; norms are finite and not negative")]
+    Norm { item: usize, value: f64 },
     /// A parameter lies outside its domain.
-    Parameter(BoundError),
+    #[error(transparent)]
+    Parameter(#[from] BoundError),
     /// The confidences cannot be binned.
-    Calibration(CalibrationError),
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
     /// The factors of an entity cannot be combined.
+    #[error("entity {entity}: {source}")]
     Aggregate {
-        /// Which entity.
         entity: usize,
-        /// Why not.
         source: AggregateError,
     },
 }
 
-impl fmt::Display for AssumptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AssumptionError::NoItems => write!(f, "there are no items of evidence to look at"),
-            AssumptionError::TooManyItems { items, limit } => {
-                write!(f, "{items} items; at most {limit} can be tested at once")
-            }
-            AssumptionError::Classes {
-                item,
-                expected,
-                found,
-            } => write!(
-                f,
-                "the factor of item {item} has {found} classes, that of item 0 has {expected}"
-            ),
-            AssumptionError::Offsets {
-                index,
-                value,
-                items,
-            } => match value {
-                Some(value) => write!(
-                    f,
-                    "offset {index} is {value}; offsets begin at 0, do not descend and end at the \
-                     number of items, {items}"
-                ),
-                None => write!(f, "there are no offsets; they begin with 0"),
-            },
-            AssumptionError::Lengths {
-                name,
-                expected,
-                found,
-            } => write!(f, "there are {found} {name}, not {expected}"),
-            AssumptionError::Label {
-                entity,
-                label,
-                classes,
-            } => write!(
-                f,
-                "the label of entity {entity} is {label}, but classes are numbered from 0 and \
-                 there are {classes}"
-            ),
-            AssumptionError::Norm { item, value } => write!(
-                f,
-                "the norm of item {item} is {value}; norms are finite and not negative"
-            ),
-            AssumptionError::Parameter(error) => error.fmt(f),
-            AssumptionError::Calibration(error) => error.fmt(f),
-            AssumptionError::Aggregate { entity, source } => write!(f, "entity {entity}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for AssumptionError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            AssumptionError::Parameter(error) => Some(error),
-            AssumptionError::Calibration(error) => Some(error),
-            AssumptionError::Aggregate { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl From<BoundError> for AssumptionError {
-    fn from(error: BoundError) -> Self {
-        AssumptionError::Parameter(error)
-    }
-}
-
-impl From<CalibrationError> for AssumptionError {
-    fn from(error: CalibrationError) -> Self {
-        AssumptionError::Calibration(error)
+fn offsets_message(index: usize, value: Option<usize>, items: usize) -> String {
+    match value {
+        Some(value) => format!(
+            "offset {index} is {value}; offsets begin at 0, do not descend and end at the number \
+             of items, {items}"
+        ),
+        None => "there are no offsets; they begin with 0".to_owned(),
     }
 }
 

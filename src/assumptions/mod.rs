@@ -29,5 +29,5 @@ pub use independence::{ClassDependence, Independence, IndependenceTest, independ
 pub use individual_calibration::{IndividualCalibration, individual_calibration};
 pub use items::{AssumptionError, Items};
 pub use share::Share;
-pub use structure::{Marginalization, Structure, marginalization, structure};
+pub use structure::{Marginalization, marginalization};
 pub use support::{Support, support, support_floor};

@@ -1,4 +1,4 @@
-//! How many entities do something, and what that says of all entities.
+//! A share of entities, with its confidence interval.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::bounds::{BoundError, clopper_pearson};
 /// share among all entities of that kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
-    /// How many entities do it.
+    /// Entities with the property.
     pub count: usize,
-    /// Of how many.
+    /// Entities in all.
     pub of: usize,
     /// The true share is at least this …
     pub low: f64,

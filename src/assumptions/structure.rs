@@ -8,54 +8,19 @@ use rayon::prelude::*;
 use super::{AssumptionError, Items};
 use crate::aggregate::{Method, aggregate, aggregate_by_network, network};
 use crate::simplex::l1_distance;
-use crate::spn::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
+use crate::spn::{Defect, Graph, NodeKind, Scope, ScopeSpace, check, words};
 
-/// What a network is made of, and its first defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Structure {
-    /// Leaves.
-    pub leaves: usize,
-    /// Sums, each of which must be complete.
-    pub sums: usize,
-    /// Products, each of which must be decomposable.
-    pub products: usize,
-    /// What is wrong, if anything is.
-    pub defect: Option<Defect>,
-}
-
-impl Structure {
-    /// What was found, in words.
-    pub fn sentence(&self) -> String {
-        let Structure {
-            leaves,
-            sums,
-            products,
-            defect,
-        } = self;
-        let verdict = match defect {
-            None => "every sum is complete and every product decomposable: A4 holds".to_owned(),
-            Some(defect) => format!("A4 fails ({defect:?})"),
-        };
-        format!("Of {leaves} leaves, {sums} sums and {products} products, {verdict}.")
-    }
-}
-
-/// Checks A4 on any network over variables `0..variables`.
-pub fn structure(graph: Graph<'_>, variables: usize) -> Structure {
-    let count = |wanted: fn(&Kind) -> bool| graph.kinds.iter().filter(|k| wanted(k)).count();
-    let products = count(|k| *k == Kind::Product);
+/// The first defect of a network over variables `0..variables`.
+fn first_defect(graph: Graph<'_>, variables: usize) -> Option<Defect> {
+    let kinds = graph.kinds.iter();
+    let products = kinds.filter(|k| **k == NodeKind::Product).count();
     let mut scopes = vec![Scope::One(0); graph.kinds.len()];
     let mut bits = vec![0; words(variables) * products];
     let mut space = ScopeSpace {
         scopes: &mut scopes,
         bits: &mut bits,
     };
-    Structure {
-        leaves: count(|k| matches!(k, Kind::Leaf { .. })),
-        sums: count(|k| *k == Kind::Sum),
-        products,
-        defect: check(graph, variables, &mut space).err(),
-    }
+    check(graph, variables, &mut space).err()
 }
 
 /// The networks of all entities.
@@ -63,7 +28,7 @@ pub fn structure(graph: Graph<'_>, variables: usize) -> Structure {
 pub struct Marginalization {
     /// How many entities have items, and thus a network.
     pub networks: usize,
-    /// All nodes together.
+    /// Nodes of all networks together.
     pub nodes: usize,
     /// The first entity with a defect, and the defect.
     pub defect: Option<(usize, Defect)>,
@@ -78,7 +43,7 @@ impl Marginalization {
         self.defect.is_some()
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let Marginalization {
             networks,
@@ -88,7 +53,7 @@ impl Marginalization {
         } = self;
         match defect {
             Some((entity, defect)) => {
-                format!("The network of entity {entity} is not valid ({defect:?}): A4 fails.")
+                format!("The network of entity {entity} is not valid, so A4 fails: {defect}.")
             }
             None => format!(
                 "All {networks} networks ({nodes} nodes) are complete and decomposable, and inference \
@@ -124,18 +89,18 @@ pub fn marginalization(
             entities.push((entity, factors, weights));
         }
     }
-    let each: Vec<Result<(usize, Structure, f64), AssumptionError>> = entities
+    let each: Vec<Result<(usize, usize, Option<Defect>, f64), AssumptionError>> = entities
         .par_iter()
         .map(|&(entity, factors, weights)| {
             let named = |source| AssumptionError::Aggregate { entity, source };
             let built = network(factors, weights, None).map_err(named)?;
-            let shape = structure(built.graph(), built.variables());
+            let defect = first_defect(built.graph(), built.variables());
             let inferred =
                 aggregate_by_network(Method::Spn, factors, weights, None).map_err(named)?;
             let direct = aggregate(Method::Spn, factors, weights, None).map_err(named)?;
             // Both are over the classes of the factors.
             let difference = l1_distance(&inferred, &direct).unwrap_or(f64::INFINITY);
-            Ok((entity, shape, difference))
+            Ok((entity, built.nodes(), defect, difference))
         })
         .collect();
     let mut found = Marginalization {
@@ -145,10 +110,10 @@ pub fn marginalization(
         difference: 0.0,
     };
     for one in each {
-        let (entity, shape, difference) = one?;
-        found.nodes += shape.leaves + shape.sums + shape.products;
+        let (entity, nodes, defect, difference) = one?;
+        found.nodes += nodes;
         found.difference = found.difference.max(difference);
-        found.defect = found.defect.or(shape.defect.map(|defect| (entity, defect)));
+        found.defect = found.defect.or(defect.map(|defect| (entity, defect)));
     }
     Ok(found)
 }
@@ -193,29 +158,35 @@ mod tests {
     fn broken_structures_are_named() {
         // Two leaves over variables 0 and 1. Their product is decomposable; their sum is not
         // complete, and the product of the first with itself not decomposable.
-        let leaves = [Kind::Leaf { variable: 0 }, Kind::Leaf { variable: 1 }];
-        let with = |top: Kind, children: &[u32]| {
+        let leaves = [
+            NodeKind::Leaf { variable: 0 },
+            NodeKind::Leaf { variable: 1 },
+        ];
+        let with = |top: NodeKind, children: &[u32]| {
             let kinds = [leaves[0], leaves[1], top];
             let graph = Graph {
                 kinds: &kinds,
                 offsets: &[0, 0, 0, 2],
                 children,
             };
-            structure(graph, 2)
+            first_defect(graph, 2)
         };
-        let product = with(Kind::Product, &[0, 1]);
-        assert_eq!(product.defect, None);
-        assert_eq!((product.leaves, product.sums, product.products), (2, 0, 1));
-        assert!(product.sentence().contains("A4 holds"));
+        assert_eq!(with(NodeKind::Product, &[0, 1]), None);
         assert!(matches!(
-            with(Kind::Sum, &[0, 1]).defect,
+            with(NodeKind::Sum, &[0, 1]),
             Some(Defect::NotComplete { node: 2, .. })
         ));
-        let twice = with(Kind::Product, &[0, 0]);
-        assert!(matches!(
-            twice.defect,
-            Some(Defect::NotDecomposable { node: 2, .. })
-        ));
-        assert!(twice.sentence().contains("A4 fails"));
+        let defect = with(NodeKind::Product, &[0, 0]).unwrap();
+        assert!(matches!(defect, Defect::NotDecomposable { node: 2, .. }));
+        let found = Marginalization {
+            networks: 4,
+            nodes: 12,
+            defect: Some((3, defect)),
+            difference: 0.0,
+        };
+        assert!(found.contradicted());
+        let want = "The network of entity 3 is not valid, so A4 fails: children 0 and 0 of product \
+                    2 share variable 0.";
+        assert_eq!(found.sentence(), want);
     }
 }

@@ -20,11 +20,11 @@ pub fn support_floor(classes: usize) -> f64 {
 /// The smallest probability, and what a floor implies against the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Support {
-    /// How many factors.
+    /// Number of factors.
     pub items: usize,
-    /// Of how many classes.
+    /// Number of classes.
     pub classes: usize,
-    /// The floor asked for.
+    /// The floor that was tested.
     pub floor: f64,
     /// The smallest probability in the data.
     pub smallest: f64,
@@ -50,7 +50,7 @@ impl Support {
         self.smallest < self.floor
     }
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub fn sentence(&self) -> String {
         let Support {
             floor,

@@ -20,15 +20,16 @@
 //! A point probability is `√(n/(2πk(n−k)))·e^{r(n)−r(k)−r(n−k)−n·kl(k/n‖p)}` with the remainder
 //! `r` of Stirling's formula, all in intervals; a tail is the sum of the point probabilities away
 //! from the mean, cut where a geometric series bounds the rest. Everything is rounded outward.
-//!
-//! # Evidence
-//! Claim: T3 and L7, in whose place it stands as T3′, and T1 by way of T1″. Properties:
-//! `theorem_3.test_set_bound`, `harness.clopper_pearson`. Sharp: for `p` just above `U(k)` the
-//! limit fails with a probability as close to `δ` as one likes.
 
 use super::BoundError;
 use super::domain::{open_unit, unit};
 use crate::math::{Interval, ln};
+
+pub(super) const BOUND: super::Bound = super::Bound {
+    file: file!(),
+    claims: &["T3'", "T1''"],
+    title: "binomial tails and Clopper and Pearson's limits",
+};
 
 /// `r(n) = ln n! − (n + ½)·ln n + n − ½·ln 2π`, for `n ≥ 1`.
 ///
@@ -243,7 +244,7 @@ pub fn clopper_pearson(successes: u64, n: u64, delta: f64) -> Result<(f64, f64),
 }
 
 fn check(count: u64, n: u64, delta: f64) -> Result<(), BoundError> {
-    super::domain::some("n", n)?;
+    super::domain::at_least_one("n", n)?;
     open_unit("delta", delta)?;
     if count > n {
         return Err(BoundError::Parameter {

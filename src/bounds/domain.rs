@@ -113,13 +113,13 @@ pub(super) fn positive(name: &'static str, x: f64) -> Result<Interval, BoundErro
 }
 
 /// A count of at least one.
-pub(super) fn some(name: &'static str, n: u64) -> Result<Interval, BoundError> {
+pub(super) fn at_least_one(name: &'static str, n: u64) -> Result<Interval, BoundError> {
     require(n >= 1, name, n as f64, "at least 1")?;
     Ok(Interval::count(n))
 }
 
 /// A count of at least two.
-pub(super) fn several(name: &'static str, n: u64) -> Result<Interval, BoundError> {
+pub(super) fn at_least_two(name: &'static str, n: u64) -> Result<Interval, BoundError> {
     require(n >= 2, name, n as f64, "at least 2")?;
     Ok(Interval::count(n))
 }

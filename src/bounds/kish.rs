@@ -1,13 +1,16 @@
 //! Kish's effective sample size, the `K_eff` of theorem 1 and the `n_eff` of lemma 4.
 //!
-//! # Evidence
-//! Claim: T1.Keff and L4. Properties: `theorem_1.effective_count`, `lemma_4.weighted`. Proof
-//! harnesses: `proofs/kish.rs`. Both ends are attained: one positive weight gives 1, equal weights
-//! give `K`.
+//! Both ends of `1 ≤ K_eff ≤ K` are attained: one positive weight gives 1, equal weights give `K`.
 
 use std::fmt;
 
 use crate::math::{DoubleDouble, ExactSum, Field, Scalar};
+
+pub(super) const BOUND: super::Bound = super::Bound {
+    file: file!(),
+    claims: &["T1.Keff", "L4"],
+    title: "Kish's effective count",
+};
 
 /// Why there is no effective count.
 #[derive(Clone, Debug, PartialEq)]

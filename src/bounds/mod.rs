@@ -1,16 +1,9 @@
 //! Bounds: the paper's and their corrected forms, one file for each theorem or lemma.
 //!
-//! | claim of the paper | file | holds | in its place |
-//! |---|---|---|---|
-//! | L2, T2 Monte Carlo error | `hoeffding` | yes | T2′ beside it: `empirical_bernstein` |
-//! | L4 weighted averages | `weighted_concentration` | yes | |
-//! | `K_eff` | `kish`, `kish_half` | `1 ≤ K_eff ≤ K` does, `≥ ⌈K/2⌉` does not | |
-//! | T1 calibration | `calibration_preservation` | no | T1′ `prior_corrected`, T1″ `histogram_binning` |
-//! | T3, L7 generalization | `generalization` | no | T3′ `binomial` (test set), `pac_bayes` |
-//! | L6 stability | `stability` | for convex losses | |
-//! | T4, L5 calibration floor | `calibration_floor` | no | T4′ `log_loss` |
-//! | T5 corruption | `corruption` | no | T5′ `robustness` |
-//! | T6 number of items | `sample_complexity` | no | T6′ `chernoff` |
+//! Files are named by their claim: `t5` holds theorem 5 as the paper states it, with its
+//! counterexample, and `t5_prime` holds T5′, the theorem that stands in its place. [`ALL`] lists
+//! them; what became of a claim is in the [ledger](crate::ledger). `binomial` and `kish` are tools
+//! that several of them use.
 //!
 //! **Rounding.** A function that returns an upper bound computes in
 //! [`Interval`](crate::math::Interval)s and returns the upper end, a lower bound the lower end: the
@@ -22,68 +15,94 @@
 //! decided by rational [`Enclosure`](crate::math::Enclosure)s.
 
 mod binomial;
-mod calibration_floor;
-mod calibration_preservation;
-mod chernoff;
-mod corruption;
 mod domain;
-mod empirical_bernstein;
-mod generalization;
-mod histogram_binning;
-mod hoeffding;
 mod joint;
 mod kish;
-mod kish_half;
-mod log_loss;
-mod pac_bayes;
-mod prior_corrected;
-mod robustness;
-mod sample_complexity;
-mod stability;
-mod weighted_concentration;
+mod l2;
+mod l4;
+mod l6;
+mod t1;
+mod t1_double_prime;
+mod t1_keff;
+mod t1_prime;
+mod t2_prime;
+mod t3;
+mod t3_prime;
+mod t4;
+mod t4_prime;
+mod t5;
+mod t5_prime;
+mod t6;
+mod t6_prime;
 mod witness;
+
+/// A file of this room, and the claims it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The file, relative to the top of the repository.
+    pub file: &'static str,
+    /// The ids of the claims.
+    pub claims: &'static [&'static str],
+    /// What it bounds, in a few words.
+    pub title: &'static str,
+}
+
+/// Every file that holds a bound or its counterexample.
+pub const ALL: [Bound; 18] = [
+    t1::BOUND,
+    t1_keff::BOUND,
+    kish::BOUND,
+    t1_prime::BOUND,
+    t1_double_prime::BOUND,
+    l2::BOUND,
+    t2_prime::BOUND,
+    t3::BOUND,
+    t3_prime::BOUND,
+    binomial::BOUND,
+    t4::BOUND,
+    t4_prime::BOUND,
+    t5::BOUND,
+    t5_prime::BOUND,
+    t6::BOUND,
+    t6_prime::BOUND,
+    l4::BOUND,
+    l6::BOUND,
+];
 
 pub use binomial::{
     binomial_cdf, binomial_upper_tail, clopper_pearson, clopper_pearson_lower,
     clopper_pearson_upper,
 };
-pub use calibration_floor::{
-    Predictor, calibration_achievable, calibration_floor, conflicting_pair,
-};
-pub use calibration_preservation::{
-    Constant, calibration_bound, calibration_constant, constant_evidence, first_violation,
-    smallest_violation,
-};
-pub use chernoff::{
-    bayes_error_bound, bayes_error_exact, bayes_error_floor, chernoff_information, sufficient_items,
-};
-pub(crate) use corruption::compositions;
-pub use corruption::{
-    corrupted_product, corruption_bound, equal_shifts, first_corruption_violation,
-    smallest_corruption, witness_against_constant,
-};
 pub use domain::BoundError;
-pub use empirical_bernstein::{
-    empirical_bernstein_error, empirical_bernstein_radius, sample_variance_up,
-};
-pub use generalization::{generalization_gap, memorizing_learner, smallest_memorizer};
-pub use histogram_binning::{BinRange, binned_ranges, uniform_mass_radius};
-pub use hoeffding::{hoeffding_radius, hoeffding_tail, monte_carlo_error};
 pub use joint::Joint;
 pub use kish::{KishError, effective_count, effective_count_exact, kish_sums};
-pub use kish_half::{half_count, smallest_half_count};
-pub use log_loss::{LogLoss, fano_entropy_bound, fano_floor, log_loss};
-pub use pac_bayes::{
-    chernoff_upper, gaussian_divergence, kl_coins, kl_inverse_upper, pac_bayes_kl,
+pub use l2::{hoeffding_radius, hoeffding_tail, monte_carlo_error};
+pub use l4::{weighted_radius, weighted_tail};
+pub use l6::{Valleys, deciding_example, stability_bound, two_valleys};
+pub use t1::{
+    Constant, calibration_bound, calibration_constant, constant_evidence, first_violation,
 };
-pub use prior_corrected::{
+pub use t1_double_prime::{BinRange, binned_ranges, uniform_mass_radius};
+pub use t1_keff::{half_count, smallest_half_count};
+pub use t1_prime::{
     posterior_calibration_error, posterior_l1, prior_corrected_exact, sharp_log_errors,
 };
-pub use robustness::{
+pub use t2_prime::{empirical_bernstein_error, empirical_bernstein_radius, sample_variance_up};
+pub use t3::{generalization_gap, memorizing_learner};
+pub use t3_prime::{chernoff_upper, gaussian_divergence, kl_coins, kl_inverse_upper, pac_bayes_kl};
+pub use t4::{Predictor, conflicting_pair};
+pub use t4_prime::{LogLoss, fano_entropy_bound, fano_floor, log_loss};
+pub use t5::{
+    corrupted_product, corruption_bound, equal_shifts, first_corruption_violation,
+    witness_against_constant,
+};
+pub use t5_prime::{
     certified_delta, certified_items, hilbert_from_l1, hilbert_from_l1_one_sided, robust_l1,
     robust_l1_of_factors, sharp_pair, sharp_shift,
 };
-pub use sample_complexity::{claimed_items, sample_complexity_constant, too_few_items};
-pub use stability::{Valleys, deciding_example, stability_bound, two_valleys};
-pub use weighted_concentration::{weighted_radius, weighted_tail};
+pub use t6::{sample_complexity_constant, too_few_items};
+pub use t6_prime::{
+    bayes_error_bound, bayes_error_exact, bayes_error_floor, chernoff_information, sufficient_items,
+};
+pub(crate) use witness::tuple;
 pub use witness::{Hypothesis, Relation, Witness};

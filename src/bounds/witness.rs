@@ -93,7 +93,7 @@ pub(super) fn hypothesis(statement: impl Into<String>, holds: bool) -> Hypothesi
 }
 
 /// `(a, b, c)` in lowest terms.
-pub(super) fn tuple(values: &[BigRational]) -> String {
+pub(crate) fn tuple(values: &[BigRational]) -> String {
     let parts: Vec<String> = values.iter().map(ToString::to_string).collect();
     format!("({})", parts.join(", "))
 }

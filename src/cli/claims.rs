@@ -10,9 +10,9 @@ use serde_json::json;
 use super::display::fitted;
 use super::{Failure, output::Output};
 use crate::exhibit::{Cell, Table};
-use crate::ledger::claims::{Judged, judge_all};
+use crate::ledger::claims::{self, Judged, judge_all};
 use crate::ledger::paper::Paper;
-use crate::ledger::{Records, VerdictKind};
+use crate::ledger::{Evidence, Records, VerdictKind, evidence};
 use crate::report;
 
 /// List the paper's claims with their computed verdicts, or show one step by step.
@@ -59,26 +59,24 @@ enum Format {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let kind = args.verdict.as_deref().map(parse_kind).transpose()?;
-    let judged = judge_all(&Paper::published(), &Records::read(&args.records));
-    if let Some(id) = &args.id
-        && !judged
-            .iter()
-            .any(|entry| entry.claim.id.eq_ignore_ascii_case(id))
-    {
-        return Err(Failure::Usage(unknown(id, &judged)));
-    }
+    let records = Records::read(&args.records);
+    let id = match &args.id {
+        None => None,
+        Some(id) => Some(
+            claims::find(id)
+                .ok_or_else(|| Failure::Usage(unknown(id)))?
+                .id
+                .as_str(),
+        ),
+    };
+    let judged = judge_all(&Paper::published(), &records);
     let chosen: Vec<&Judged> = judged
         .iter()
-        .filter(|entry| {
-            args.id
-                .as_deref()
-                .is_none_or(|id| belongs(entry.claim.id, id))
-        })
+        .filter(|entry| id.is_none_or(|id| belongs(&entry.claim.id, id)))
         .filter(|entry| kind.is_none_or(|kind| entry.finding.verdict.kind() == kind))
         .filter(|entry| {
-            args.section
-                .as_deref()
-                .is_none_or(|s| stands_in(entry.claim.place, s))
+            let section = args.section.as_deref();
+            section.is_none_or(|section| stands_in(&entry.claim.place, section))
         })
         .collect();
     let mut output = Output::create(args.output.as_deref())?;
@@ -88,13 +86,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let all: Vec<_> = chosen.iter().map(|entry| entry.to_json()).collect();
             format!("{:#}\n", json!(all))
         }
-        Format::Markdown if args.id.is_some() => chosen
+        Format::Markdown if id.is_some() => chosen
             .iter()
             .map(|entry| report::claim_markdown(entry))
             .collect(),
         Format::Markdown => report::table_markdown(&report::claims_table(&chosen)),
-        Format::Text => match args.id.as_deref() {
-            Some(id) => one(id, &chosen, width),
+        Format::Text => match id {
+            Some(id) => one(id, &chosen, &evidence(&records), width),
             None => list(&report::claims_table(&chosen), width),
         },
     };
@@ -105,10 +103,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Whether a claim is the one asked for, or belongs to it (`T5.bounds` to `T5`).
 fn belongs(claim: &str, id: &str) -> bool {
-    let whole = claim
-        .get(..id.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(id));
-    whole && matches!(claim.as_bytes().get(id.len()), None | Some(b'.'))
+    let rest = claim.strip_prefix(id);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether `part` names one of the places, whole: `6.1` is not in `Section 6.10`.
@@ -134,12 +130,12 @@ fn parse_kind(text: &str) -> Result<VerdictKind, Failure> {
         })
 }
 
-fn unknown(id: &str, judged: &[Judged]) -> String {
-    let root = id.split('.').next().unwrap_or(id);
-    let near: Vec<&str> = judged
+fn unknown(id: &str) -> String {
+    let root = id.split('.').next().unwrap_or(id).to_uppercase();
+    let near: Vec<&str> = claims::all()
         .iter()
-        .map(|entry| entry.claim.id)
-        .filter(|claim| belongs(claim, root))
+        .map(|claim| claim.id.as_str())
+        .filter(|claim| belongs(claim, &root))
         .collect();
     let hint = if near.is_empty() {
         "`lpf claims` lists all".to_owned()
@@ -150,13 +146,12 @@ fn unknown(id: &str, judged: &[Judged]) -> String {
 }
 
 /// The claim itself in full, then one line for each that belongs to it.
-fn one(id: &str, chosen: &[&Judged], width: Option<usize>) -> String {
-    let (itself, others): (Vec<&Judged>, Vec<&Judged>) = chosen
-        .iter()
-        .partition(|entry| entry.claim.id.eq_ignore_ascii_case(id));
+fn one(id: &str, chosen: &[&Judged], evidence: &[Evidence], width: Option<usize>) -> String {
+    let (itself, others): (Vec<&Judged>, Vec<&Judged>) =
+        chosen.iter().partition(|entry| entry.claim.id == id);
     let mut out: String = itself
         .iter()
-        .map(|entry| report::claim_text(entry))
+        .map(|entry| report::claim_text(entry, evidence))
         .collect();
     if !others.is_empty() {
         let mut table = report::claims_table(&others);
@@ -205,7 +200,7 @@ mod tests {
 
     #[test]
     fn ids_and_sections_match_whole() {
-        assert!(belongs("T5.bounds", "t5") && belongs("T5", "T5"));
+        assert!(belongs("T5.bounds", "T5") && belongs("T5", "T5") && !belongs("T5'", "T5"));
         assert!(!belongs("T5.bounds", "T5.b") && !belongs("T1", "T11"));
         assert!(stands_in("Sections 3.1, 6.1", "6.1"));
         assert!(!stands_in("Section 6.10", "6.1") && !stands_in("Section 16.1", "6.1"));

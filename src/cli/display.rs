@@ -4,6 +4,11 @@ use indicatif::ProgressStyle;
 
 pub use crate::report::escape_terminal as escaped;
 
+/// The look of a progress bar; a template that indicatif refuses gives its default look.
+pub fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
 /// The text, escaped, in exactly `width` characters: padded with spaces, or cut with `…` (or `~`).
 pub fn fitted(text: &str, width: usize, unicode: bool) -> String {
     let text = escaped(text);
@@ -33,11 +38,6 @@ pub fn bar(share: f64, width: usize, unicode: bool) -> String {
         out.push_str(&".".repeat(width.saturating_sub(full)));
     }
     out
-}
-
-/// A style of progress bars; the templates are constants, and a wrong one shows as the default style.
-pub fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, p
 /// The same settings give the same bits on every machine and with any number of threads; the
 /// digest at the end is that of all results.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Which experiment
+pub(super) struct Args {
+    /// Experiment to run
     #[arg(value_parser = names(), default_value = ALL, ignore_case = true)]
     name: String,
 
@@ -33,15 +33,15 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
 
-    /// Entities to train each model on
+    /// Training entities for each model
     #[arg(long, value_name = "N", default_value_t = Settings::default().entities, value_parser = clap::value_parser!(u64).range(20..))]
     entities: u64,
 
-    /// At most this many epochs of training
+    /// Maximum number of training epochs
     #[arg(long, value_name = "N", default_value_t = Settings::default().epochs as u32, value_parser = clap::value_parser!(u32).range(1..))]
     epochs: u32,
 
-    /// Shape of the output
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
@@ -72,7 +72,7 @@ fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(ids.chain([ALL]))
 }
 
-/// Shapes of output.
+/// Output formats.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
     Text,
@@ -122,8 +122,8 @@ impl Format {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // A folder or file that cannot be written is said before the work, not after.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    // A target that cannot be written is reported before the work, not after.
     let target = Target::of(args.output.as_deref())?;
     let settings = Settings {
         entities: args.entities,
@@ -176,7 +176,7 @@ fn write(mut output: Output, text: &str) -> Result<(), Failure> {
     output.finish()
 }
 
-/// Steps of an experiment on a terminal; nothing where nobody looks.
+/// Progress of an experiment on a terminal; hidden in a pipe.
 struct Bar(indicatif::ProgressBar);
 
 impl Progress for Bar {

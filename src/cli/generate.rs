@@ -20,23 +20,23 @@ Examples:
   lpf generate compliance --entities 900 --seed 1 --output data.jsonl
   lpf generate fever --entities 10 --truth | head -1";
 
-/// Make synthetic evidence of a domain, whose exact Bayes posterior is known.
+/// Generate synthetic evidence whose exact Bayes posterior is known.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
-    /// Which domain
+pub(super) struct Args {
+    /// Domain to generate
     #[arg(value_name = "DOMAIN", default_value = "compliance")]
     domain: String,
 
-    /// How many entities
+    /// Number of entities
     #[arg(long, value_name = "N", default_value_t = 900)]
     entities: u64,
 
-    /// Seed of the draws
+    /// Seed of the random draws
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// Add the exact posterior of each item and of the whole
+    /// Add the exact posterior of each item and of each entity
     #[arg(long)]
     truth: bool,
 
@@ -49,7 +49,7 @@ pub struct Args {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let domain = Domain::named(&args.domain).map_err(|e| Failure::Usage(e.to_string()))?;
     let generator = Generator::new(domain);
     let mut output = Output::create(args.output.as_deref())?;
@@ -71,8 +71,9 @@ fn record(generator: &Generator, args: &Args, index: u64, out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ = write!(
         out,
-        "{{\"entity\":\"{}-{index}\",\"label\":\"{label}\",\"classes\":{:?}",
-        domain.name, domain.classes
+        "{{\"entity\":\"{}\",\"label\":\"{label}\",\"classes\":{:?}",
+        generator.entity_name(index),
+        domain.classes
     );
     if args.truth {
         posterior(generator, &entity.embeddings, out);

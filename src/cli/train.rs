@@ -19,9 +19,9 @@ use crate::simplex::{Distribution, softmax};
 use crate::synthetic::{Domain, Generator};
 
 const EXAMPLES: &str = "\
-The data are split by entity: 70 of a hundred to learn from, 15 to stop by and to fit a temperature
-on, 15 are left untouched. The same data, settings and seed give the same file, byte for byte.
-Ctrl-C stops after the current epoch and writes the best model so far.
+The data are split by entity: 70 % for training, 15 % for early stopping and for fitting the
+temperature, 15 % stay untouched. The same data, settings and seed give the same file, byte for
+byte. Ctrl-C stops after the current epoch and writes the best model so far.
 
 Records for --data need a label and an embedding for each item (see `lpf generate`):
   {\"entity\": \"C5\", \"label\": \"low\", \"evidence\": [{\"embedding\": [0.1, ...]}, ...]}
@@ -35,16 +35,16 @@ Examples:
 /// Train encoder, decoder and learned aggregator, and write them as one model file.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
-    /// A synthetic domain to learn [default: compliance]
+pub(super) struct Args {
+    /// Synthetic domain to train on [default: compliance]
     #[arg(long, value_name = "D", conflicts_with = "data")]
     domain: Option<String>,
 
-    /// Records to learn from, one JSON object a line
+    /// Records to train on, one JSON object per line
     #[arg(long, value_name = "FILE.jsonl")]
     data: Option<PathBuf>,
 
-    /// Where to write the model: complete or not at all
+    /// Model file to write; it appears complete or not at all
     #[arg(long, value_name = "FILE", default_value = "model.safetensors")]
     output: PathBuf,
 
@@ -56,7 +56,7 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// At most this many epochs for each part
+    /// Maximum number of epochs for each part
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     epochs: u32,
 
@@ -64,15 +64,15 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     patience: u32,
 
-    /// Items in a step
+    /// Items per optimizer step
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
 
-    /// Step size
+    /// Learning rate
     #[arg(long, value_name = "R", default_value_t = AdamSettings::default().rate)]
     rate: f64,
 
-    /// Weight of the divergence of posteriors from the standard normal
+    /// Weight of the KL divergence from the standard normal
     #[arg(long, value_name = "B", default_value_t = TrainSettings::default().beta)]
     beta: f64,
 
@@ -89,15 +89,18 @@ pub struct Args {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.rate > 0.0 && args.rate.is_finite()) {
         return Err(Failure::Usage(format!(
-            "--rate: {} is not positive",
+            "--rate: {} is not a positive number",
             args.rate
         )));
     }
     if !(args.beta >= 0.0 && args.beta.is_finite()) {
-        return Err(Failure::Usage(format!("--beta: {} is negative", args.beta)));
+        return Err(Failure::Usage(format!(
+            "--beta: {} is not zero or a positive number",
+            args.beta
+        )));
     }
     if args.hidden == 1 {
         let what = "--hidden: 1 leaves no room for a second layer of half as many units";
@@ -162,7 +165,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a person wants to know in the end.
+/// What is printed at the end.
 fn summary(args: &Args, model: &Model, progress: &Progress, stopped: bool) -> String {
     let parts = match &model.aggregator {
         Some(aggregator) => format!(
@@ -181,7 +184,7 @@ fn summary(args: &Args, model: &Model, progress: &Progress, stopped: bool) -> St
         text += &format!("{part}: {best}\n");
     }
     if stopped {
-        text += "stopped on request: the best so far was written\n";
+        text += "stopped on request; the best model so far was written\n";
     }
     text
 }
@@ -229,7 +232,9 @@ impl Progress {
         if self.bar.as_ref().map(|(part, _)| *part) != Some(now.part) {
             self.clear();
             let bar = ProgressBar::new(epoch.epochs as u64);
-            bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left"));
+            bar.set_style(style(
+                "{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left",
+            ));
             bar.set_prefix(now.part);
             self.bar = Some((now.part, bar));
         }

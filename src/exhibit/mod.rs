@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
     /// A number, perhaps with its spread (a standard deviation or half an interval; the column
     /// says which), to be shown with `digits` digits after the point.
@@ -50,7 +50,7 @@ impl Cell {
         Cell::number(n as f64, 0)
     }
 
-    /// Words.
+    /// A cell of text.
     pub fn text(words: impl Into<String>) -> Self {
         Cell::Text(words.into())
     }
@@ -76,6 +76,17 @@ impl Cell {
 }
 
 /// A table with named columns; every row has one cell for each.
+///
+/// ```
+/// use lpf::{exhibit::{Cell, Table}, report::table_text};
+/// let table = Table {
+///     id: "scores".to_owned(),
+///     title: "Scores".to_owned(),
+///     columns: vec!["method".to_owned(), "ECE".to_owned()],
+///     rows: vec![vec![Cell::text("spn"), Cell::spread(0.031, 0.004, 3)]],
+/// };
+/// assert!(table_text(&table).ends_with("spn     0.031 ± 0.004\n"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// Stable name, such as `T2.error`.

@@ -21,6 +21,7 @@ use crate::simplex::Distribution;
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "assumptions",
     title: "The six assumptions, measured",
+    claims: &["A1", "A2", "A3", "A4", "A5", "A6"],
     run,
 };
 
@@ -83,14 +84,16 @@ fn measure(
     trained: &Trained,
     entities: &[TestEntity],
 ) -> Result<Measured, ExperimentError> {
-    let factors: Vec<Distribution> = entities.iter().flat_map(|e| e.factors.clone()).collect();
+    let factors = entities.iter().flat_map(|e| e.evidence.factors.clone());
+    let factors: Vec<Distribution> = factors.collect();
     let labels: Vec<usize> = entities.iter().map(|e| e.label).collect();
     let mut offsets = vec![0];
     for entity in entities {
-        offsets.push(offsets[offsets.len() - 1] + entity.factors.len());
+        offsets.push(offsets[offsets.len() - 1] + entity.evidence.factors.len());
     }
-    let weights: Vec<f64> = entities.iter().flat_map(|e| e.weights.clone()).collect();
-    let posteriors = entities.iter().flat_map(|e| &e.posteriors);
+    let weights = entities.iter().flat_map(|e| e.evidence.weights.clone());
+    let weights: Vec<f64> = weights.collect();
+    let posteriors = entities.iter().flat_map(TestEntity::posteriors);
     let norms: Vec<f64> = posteriors.map(|p| p.frobenius_norm()).collect();
     let items = Items::new(&factors, &offsets)?;
     let test = IndependenceTest {
@@ -129,10 +132,11 @@ const AT: &str = "sec:assumption-validation";
 fn copies(entities: &[TestEntity], seed: u64) -> Vec<Distribution> {
     let mut factors = Vec::new();
     for (index, entity) in entities.iter().enumerate() {
-        for (item, factor) in entity.factors.iter().enumerate() {
+        let own = &entity.evidence.factors;
+        for (item, factor) in own.iter().enumerate() {
             let mut lot = Stream::new(seed, COPIES_PURPOSE, index as u64, item as u64);
             let repeats = lot.uniform() < COPIED;
-            factors.push(if repeats { &entity.factors[0] } else { factor }.clone());
+            factors.push(if repeats { &own[0] } else { factor }.clone());
         }
     }
     factors

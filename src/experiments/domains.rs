@@ -1,10 +1,10 @@
-//! All domains, all ways of stage 4, beside the exact Bayes posterior.
+//! All domains, several methods of aggregation, beside the exact Bayes posterior.
 
 use rayon::prelude::*;
 
 use super::{
-    BINS, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, Trained, Way,
-    mean,
+    BINS, Contender, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary,
+    Trained, mean,
 };
 use crate::aggregate::Method;
 use crate::calibration::{CalibrationError, Evaluation};
@@ -14,6 +14,7 @@ use crate::synthetic::{DOMAINS, EMBEDDING};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "domains",
     title: "Eight synthetic domains against the exact Bayes posterior",
+    claims: &["X.mean-accuracy"],
     run,
 };
 
@@ -21,37 +22,37 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const TEST: u64 = 500;
 const TRIALS: usize = 5;
 
-/// The ways that are compared, in the order of the table's columns.
-const WAYS: [Way; 5] = [
-    Way::Formula(Method::Spn),
-    Way::Learned,
-    Way::Formula(Method::Uniform),
-    Way::Formula(Method::PriorCorrected),
-    Way::Exact,
+/// What is compared, in the order of the table's columns.
+const CONTENDERS: [Contender; 5] = [
+    Contender::Method(Method::Spn),
+    Contender::Method(Method::Learned),
+    Contender::Method(Method::Uniform),
+    Contender::PriorCorrectedWeightsOne,
+    Contender::Exact,
 ];
 const SPN: usize = 0;
-const EXACT: usize = WAYS.len() - 1;
+const EXACT: usize = CONTENDERS.len() - 1;
 
-/// Accuracy and calibration error of each of [`WAYS`] in one domain.
+/// Accuracy and calibration error of each of [`CONTENDERS`] in one domain.
 struct Judged {
     accuracy: Vec<Summary>,
     ece: Vec<Summary>,
 }
 
 fn judge(trained: &Trained, trials: usize) -> Result<Judged, ExperimentError> {
-    let mut evaluations: Vec<Vec<Evaluation>> = WAYS.iter().map(|_| Vec::new()).collect();
+    let mut evaluations: Vec<Vec<Evaluation>> = CONTENDERS.iter().map(|_| Vec::new()).collect();
     for trial in 0..trials as u64 {
         let test = trained.test(trial * TEST, TEST)?;
-        for (&way, all) in WAYS.iter().zip(&mut evaluations) {
-            all.push(trained.evaluate(way, &test)?);
+        for (&contender, all) in CONTENDERS.iter().zip(&mut evaluations) {
+            all.push(trained.evaluate(contender, &test)?);
         }
     }
     let measure = |f: fn(&Evaluation) -> Result<f64, CalibrationError>| {
-        let ways = evaluations.iter().map(|all| {
+        let rows = evaluations.iter().map(|all| {
             let values: Result<Vec<f64>, _> = all.iter().map(f).collect();
             Ok(Summary::of(&values?))
         });
-        ways.collect::<Result<Vec<Summary>, ExperimentError>>()
+        rows.collect::<Result<Vec<Summary>, ExperimentError>>()
     };
     Ok(Judged {
         accuracy: measure(Evaluation::accuracy)?,
@@ -111,7 +112,11 @@ fn table(
     values: fn(&Judged) -> &Vec<Summary>,
 ) -> Result<Table, ExperimentError> {
     let mut columns = vec!["domain".to_owned()];
-    columns.extend(WAYS.iter().map(|way| way.name().to_owned()));
+    columns.extend(
+        CONTENDERS
+            .iter()
+            .map(|contender| contender.name().to_owned()),
+    );
     columns.push("paper, spn".to_owned());
     let mut rows = Vec::new();
     for (domain, j) in DOMAINS.iter().zip(judged) {
@@ -121,8 +126,8 @@ fn table(
         rows.push(row);
     }
     let mut last = vec![Cell::text("mean")];
-    for way in 0..WAYS.len() {
-        let all = judged.iter().map(|j| values(j)[way].mean);
+    for column in 0..CONTENDERS.len() {
+        let all = judged.iter().map(|j| values(j)[column].mean);
         last.push(Cell::number(mean(all), 3));
     }
     last.push(printed(lab, measure, "mean")?);
@@ -168,7 +173,7 @@ fn sentence(lab: &Lab, judged: &[Judged]) -> Result<String, ExperimentError> {
     });
     let worse = count(|j| j.ece[SPN].mean > j.ece[EXACT].mean);
     Ok(format!(
-        "{} No way is more accurate than the exact posterior in {best} of {n} domains; the \
+        "{} No method is more accurate than the exact posterior in {best} of {n} domains; the \
          product (spn) is calibrated worse than it in {worse} of {n}.",
         findings.sentence()
     ))

@@ -1,14 +1,17 @@
 //! Why an experiment could not be run.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::aggregate::AggregateError;
 use crate::assumptions::AssumptionError;
 use crate::bounds::{BoundError, KishError};
 use crate::calibration::CalibrationError;
+use crate::error::{Error, ErrorKind};
 use crate::latent::FactorError;
 use crate::latent::decoder::DecodeError;
 use crate::learn::{AggregatorError, DimensionError, TrainError, VaeError};
+use crate::log::RecordError;
 use crate::model::FitError;
 use crate::simplex::SimplexError;
 use crate::synthetic::UnknownDomain;
@@ -18,7 +21,7 @@ use crate::uncertainty::{MixtureError, UncertaintyError};
 macro_rules! causes {
     ($($(#[$doc:meta])* $name:ident($cause:ty),)*) => {
         /// Why an experiment could not be run.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum ExperimentError {
             $($(#[$doc])* $name($cause),)*
@@ -72,6 +75,10 @@ causes! {
     Decode(DecodeError),
     /// A factor could not be computed.
     Factor(FactorError),
+    /// The model cannot answer.
+    Answerer(Arc<Error>),
+    /// The evidence about an entity has no answer.
+    Record(RecordError),
     /// Factors could not be combined.
     Aggregate(AggregateError),
     /// The learned aggregation failed.
@@ -95,3 +102,15 @@ causes! {
 }
 
 impl std::error::Error for ExperimentError {}
+
+impl From<Error> for ExperimentError {
+    fn from(error: Error) -> Self {
+        ExperimentError::Answerer(Arc::new(error))
+    }
+}
+
+impl From<ExperimentError> for Error {
+    fn from(error: ExperimentError) -> Self {
+        Error::new(ErrorKind::Experiment, error)
+    }
+}

@@ -33,9 +33,9 @@ impl Default for Settings {
     }
 }
 
-/// Who wants to know how far an experiment is; `()` does not.
+/// Progress callback; `()` ignores it.
 pub trait Progress: Sync {
-    /// There will be so many steps more.
+    /// So many more steps are to come.
     fn expect(&self, _steps: u64) {}
     /// One step is done.
     fn step(&self, _what: &str) {}
@@ -123,6 +123,8 @@ pub struct Experiment {
     pub id: &'static str,
     /// What it measures.
     pub title: &'static str,
+    /// The ids of the claims that it speaks of.
+    pub claims: &'static [&'static str],
     /// Runs it: the same bits for the same settings, whatever the machine and its threads.
     pub run: fn(&Lab, &dyn Progress) -> Result<Outcome, ExperimentError>,
 }

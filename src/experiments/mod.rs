@@ -41,7 +41,7 @@ pub use lab::{Experiment, Lab, Progress, Settings};
 pub use outcome::Outcome;
 pub use published::{Findings, Printed, Published};
 pub use statistics::{Line, Summary, mean, percentile};
-pub use trained::{BINS, HIDDEN, SAMPLES, TestEntity, Trained, Way};
+pub use trained::{BINS, Contender, HIDDEN, SAMPLES, TestEntity, Trained};
 
 /// All experiments, in the order in which they are run and shown.
 pub const EXPERIMENTS: &[Experiment] = &[

@@ -1,8 +1,8 @@
-//! T1: calibration of single items and of every way to aggregate them.
+//! T1: calibration of single items and of every method of aggregating them.
 
 use super::{
-    BINS, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity,
-    Trained, Way, mean, percentile,
+    BINS, Contender, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary,
+    TestEntity, Trained, mean, percentile,
 };
 use crate::aggregate::Method;
 use crate::bounds::{calibration_bound, calibration_constant, effective_count};
@@ -13,6 +13,7 @@ use crate::latent::random::{Stream, text_key};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T1",
     title: "Calibration of single items and of their aggregate",
+    claims: &["T1", "T1'"],
     run,
 };
 
@@ -30,19 +31,27 @@ const DELTA: f64 = 0.05;
 const REDRAWS: u64 = 50;
 const REDRAW: u64 = text_key("T1: outcomes of calibrated predictions");
 
-/// What is judged: the items one by one, then each way, with the paper's ECE where it prints one.
-const ROWS: [(Option<Way>, Option<&str>); 8] = [
+/// What is judged: the items one by one, then each contender, with the paper's ECE where it prints
+/// one.
+const ROWS: [(Option<Contender>, Option<&str>); 9] = [
     (None, Some("sec:exp-thm1/epsilon")),
-    (Some(Way::Formula(Method::Spn)), Some("sec:exp-thm1/ece")),
-    (Some(Way::Learned), Some("sec:exp-thm1/learned-ece")),
     (
-        Some(Way::Formula(Method::Uniform)),
+        Some(Contender::Method(Method::Spn)),
+        Some("sec:exp-thm1/ece"),
+    ),
+    (
+        Some(Contender::Method(Method::Learned)),
+        Some("sec:exp-thm1/learned-ece"),
+    ),
+    (
+        Some(Contender::Method(Method::Uniform)),
         Some("sec:exp-thm6/uniform-ece"),
     ),
-    (Some(Way::Formula(Method::Vote)), None),
-    (Some(Way::Formula(Method::Max)), None),
-    (Some(Way::Formula(Method::PriorCorrected)), None),
-    (Some(Way::Exact), None),
+    (Some(Contender::Method(Method::Vote)), None),
+    (Some(Contender::Method(Method::Max)), None),
+    (Some(Contender::Method(Method::PriorCorrected)), None),
+    (Some(Contender::PriorCorrectedWeightsOne), None),
+    (Some(Contender::Exact), None),
 ];
 const ITEMS: usize = 0;
 const SPN: usize = 1;
@@ -50,7 +59,7 @@ const LEARNED: usize = 2;
 const UNIFORM: usize = 3;
 
 fn name(row: usize) -> &'static str {
-    ROWS[row].0.map_or("single items", Way::name)
+    ROWS[row].0.map_or("single items", Contender::name)
 }
 
 /// One trial of one row.
@@ -65,15 +74,17 @@ type Predictions = (Vec<f64>, Vec<bool>);
 
 fn predictions(
     trained: &Trained,
-    way: Option<Way>,
+    contender: Option<Contender>,
     entities: &[TestEntity],
 ) -> Result<Predictions, ExperimentError> {
-    let answers = match way {
-        Some(way) => trained.answers(way, entities)?,
-        None => entities.iter().flat_map(|e| e.factors.clone()).collect(),
+    let factors = |e: &TestEntity| e.evidence.factors.clone();
+    let answers = match contender {
+        Some(contender) => trained.answers(contender, entities)?,
+        None => entities.iter().flat_map(factors).collect(),
     };
     let labels = entities.iter().flat_map(|e| {
-        let times = if way.is_some() { 1 } else { e.factors.len() };
+        let items = e.evidence.factors.len();
+        let times = if contender.is_some() { 1 } else { items };
         std::iter::repeat_n(e.label, times)
     });
     let pairs = answers.iter().zip(labels);
@@ -135,13 +146,13 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     let mut counts = Vec::new();
     for trial in 0..trials as u64 {
         let entities = trained.test(trial * ENTITIES, ENTITIES)?;
-        for ((way, _), row) in ROWS.iter().zip(&mut measured) {
-            let found = predictions(trained, *way, &entities)?;
+        for ((contender, _), row) in ROWS.iter().zip(&mut measured) {
+            let found = predictions(trained, *contender, &entities)?;
             row.push(measure(&found, lab.settings.seed, trial)?);
         }
         let effective: Result<Vec<f64>, _> = entities
             .iter()
-            .map(|e| effective_count(&e.weights))
+            .map(|e| effective_count(&e.evidence.weights))
             .collect();
         counts.push(mean(effective?));
         progress.step("test set judged");
@@ -167,7 +178,7 @@ fn outcome(
     settings.push(("bins".into(), BINS.to_string()));
     let mut outcome = EXPERIMENT.outcome(settings, sentence(lab, judged, bound)?);
     outcome.tables = vec![
-        ways_table(lab, judged)?,
+        calibration_table(lab, judged)?,
         bound_table(lab, trained, judged, effective, constant, bound)?,
         bins_table(judged),
     ];
@@ -214,7 +225,7 @@ fn sentence(lab: &Lab, judged: &[Judged], bound: f64) -> Result<String, Experime
     ))
 }
 
-fn ways_table(lab: &Lab, judged: &[Judged]) -> Result<Table, ExperimentError> {
+fn calibration_table(lab: &Lab, judged: &[Judged]) -> Result<Table, ExperimentError> {
     let mut rows = Vec::new();
     for (row, (_, id)) in ROWS.iter().enumerate() {
         let j = &judged[row];
@@ -392,10 +403,11 @@ fn figure(lab: &Lab, judged: &[Judged]) -> Result<Figure, ExperimentError> {
     }
     Ok(Figure {
         id: "T1".into(),
-        caption: "Calibration error of single items and of every way to aggregate them, with the \
+        caption:
+            "Calibration error of single items and of every method of aggregating them, with the \
                   paper's where it prints one, and reliability diagrams of the items, the product \
                   and learned aggregation. Bars are standard deviations of one trial."
-            .into(),
+                .into(),
         panels,
     })
 }

@@ -15,6 +15,7 @@ use crate::math::{ExactSum, ln};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T2",
     title: "Error of a Monte Carlo factor",
+    claims: &["T2"],
     run,
 };
 
@@ -132,7 +133,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     let entities = trained.test(0, POSTERIORS)?;
     let posteriors: Vec<&GaussianPosterior> = entities
         .iter()
-        .filter_map(|e| e.posteriors.first())
+        .filter_map(|e| e.posteriors().next())
         .collect();
     let mut truths = Vec::new();
     for (number, posterior) in posteriors.iter().enumerate() {

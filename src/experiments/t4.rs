@@ -1,8 +1,8 @@
 //! T4: what the evidence tells, how much of it conflicts, and what follows for calibration.
 
 use super::{
-    BINS, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary, TestEntity,
-    Trained, Way, mean,
+    BINS, Contender, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary,
+    TestEntity, Trained, mean,
 };
 use crate::aggregate::Method;
 use crate::calibration::Evaluation;
@@ -12,6 +12,7 @@ use crate::simplex::{Distribution, entropy_bits, kl_divergence};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T4",
     title: "Information in the evidence, conflict, and calibration",
+    claims: &["T4", "T4'"],
     run,
 };
 
@@ -21,7 +22,7 @@ const ENTITIES: u64 = 100;
 /// Trials, each with fresh entities; the paper has one.
 const TRIALS: usize = 20;
 
-const PRODUCT: Way = Way::Formula(Method::Spn);
+const PRODUCT: Contender = Contender::Method(Method::Spn);
 
 /// Nats to bits.
 fn bits(nats: f64) -> f64 {
@@ -35,9 +36,9 @@ fn conflict(p: &Distribution, q: &Distribution) -> f64 {
 
 /// Mean conflict over all ordered pairs of different items of one entity; NaN for one item.
 fn conflict_within(entity: &TestEntity) -> f64 {
-    let factors = entity.factors.iter().enumerate();
-    mean(factors.flat_map(|(i, p)| {
-        let others = entity.factors.iter().enumerate();
+    let factors = &entity.evidence.factors;
+    mean(factors.iter().enumerate().flat_map(|(i, p)| {
+        let others = factors.iter().enumerate();
         let others = others.filter(move |(j, _)| *j != i);
         others.map(move |(_, q)| conflict(p, q))
     }))
@@ -46,7 +47,8 @@ fn conflict_within(entity: &TestEntity) -> f64 {
 /// Conflicts over all pairs of entities, each speaking by its first item: with 100 entities the
 /// paper's 4,950 pairs.
 fn conflicts_between(entities: &[TestEntity]) -> Vec<f64> {
-    let first: Vec<&Distribution> = entities.iter().filter_map(|e| e.factors.first()).collect();
+    let first = entities.iter().filter_map(|e| e.evidence.factors.first());
+    let first: Vec<&Distribution> = first.collect();
     let pairs = first.iter().enumerate().flat_map(|(i, p)| {
         let later = first.iter().skip(i + 1);
         later.map(|q| conflict(p, q))
@@ -82,18 +84,17 @@ fn measure(trained: &Trained, entities: &[TestEntity]) -> Result<Measured, Exper
     let labels: Vec<usize> = entities.iter().map(|e| e.label).collect();
     let prior_only = Evaluation::of(&vec![prior; labels.len()], &labels, BINS)?;
     let mut scatter = Vec::new();
-    for entity in entities {
-        let answer = trained.answer(PRODUCT, entity)?;
+    for (entity, answer) in entities.iter().zip(trained.answers(PRODUCT, entities)?) {
         let came_true = f64::from(u8::from(answer.argmax() == entity.label));
         scatter.push((
             conflict_within(entity),
             (answer.confidence() - came_true).abs(),
         ));
     }
-    let loss = |way| -> Result<f64, ExperimentError> {
-        Ok(bits(trained.evaluate(way, entities)?.log_loss()?))
+    let loss = |contender| -> Result<f64, ExperimentError> {
+        Ok(bits(trained.evaluate(contender, entities)?.log_loss()?))
     };
-    let factors = entities.iter().flat_map(|e| &e.factors);
+    let factors = entities.iter().flat_map(|e| &e.evidence.factors);
     Ok(Measured {
         label_entropy: entropy_bits(&Distribution::from_weights(counts)?),
         factor_entropy: mean(factors.map(entropy_bits)),
@@ -104,8 +105,8 @@ fn measure(trained: &Trained, entities: &[TestEntity]) -> Result<Measured, Exper
         ece: product.ece()?,
         prior_ece: prior_only.ece()?,
         loss_product: bits(product.log_loss()?),
-        loss_learned: loss(Way::Learned)?,
-        loss_exact: loss(Way::Exact)?,
+        loss_learned: loss(Contender::Method(Method::Learned))?,
+        loss_exact: loss(Contender::Exact)?,
         scatter,
     })
 }

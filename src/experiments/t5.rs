@@ -22,6 +22,7 @@ use crate::synthetic::{DOMAINS, Domain, Generator};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T5",
     title: "Robustness to replaced evidence",
+    claims: &["T5", "T5'"],
     run,
 };
 
@@ -110,10 +111,10 @@ fn rows(
                 .par_iter()
                 .enumerate()
                 .map(|(index, entity)| {
-                    let clean = &entity.factors[..items];
+                    let clean = &entity.evidence.factors[..items];
                     let ones = vec![1.0; items];
                     let weights = match weighting {
-                        Weights::Reference => &entity.weights[..items],
+                        Weights::Reference => &entity.evidence.weights[..items],
                         Weights::Ones => &ones,
                     };
                     let before = pooled(clean, weights)?;
@@ -289,7 +290,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     progress.step("model");
     let entities = trained.test_of(&Generator::new(&TEN_ITEMS), 0, ENTITIES)?;
     let pools: Result<Vec<Pool>, ExperimentError> = (0..trials as u64)
-        .map(|t| Ok(Pool::new(trained.test(ENTITIES + t * POOL, POOL)?)))
+        .map(|t| Ok(Pool::of(trained.test(ENTITIES + t * POOL, POOL)?)))
         .collect();
     let pools = pools?;
     progress.step("entities");

@@ -7,21 +7,19 @@
 use rayon::prelude::*;
 
 use super::{
-    BINS, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary, TestEntity,
-    Trained,
+    BINS, Contender, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary,
+    TestEntity, Trained,
 };
-use crate::aggregate::{Method, aggregate};
+use crate::aggregate::Method;
 use crate::bounds::sample_complexity_constant;
-use crate::calibration::Evaluation;
 use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
-use crate::latent::DecoderWorkspace;
 use crate::math::ExactSum;
-use crate::simplex::Distribution;
-use crate::synthetic::{DOMAINS, Domain, EMBEDDING, Generator};
+use crate::synthetic::{DOMAINS, Domain, Generator};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T6",
     title: "Calibration error against the number of items",
+    claims: &["T6"],
     run,
 };
 
@@ -42,47 +40,23 @@ static MANY_ITEMS: Domain = Domain {
     ..DOMAINS[0]
 };
 
-/// The ways that are compared, in the order of the columns; all use the first `K` items.
-const WAYS: [&str; 5] = ["spn", "learned", "uniform", "prior-corrected", "exact"];
+/// What is compared, in the order of the columns; all use the first `K` items.
+const CONTENDERS: [Contender; 5] = [
+    Contender::Method(Method::Spn),
+    Contender::Method(Method::Learned),
+    Contender::Method(Method::Uniform),
+    Contender::PriorCorrectedWeightsOne,
+    Contender::Exact,
+];
 /// The column of LPF-SPN, which the paper's table is about.
 const SPN: usize = 0;
 /// The column of the uniform average.
 const UNIFORM: usize = 2;
 
-/// What each way says about an entity's first `count` items.
-fn answers(
-    trained: &Trained,
-    generator: &Generator,
-    entity: &TestEntity,
-    count: usize,
-    workspace: &mut DecoderWorkspace,
-) -> Result<[Distribution; WAYS.len()], ExperimentError> {
-    let factors = &entity.factors[..count];
-    let weights = &entity.weights[..count];
-    let prior = trained.model.prior.as_ref();
-    let uniform = aggregate(Method::Uniform, factors, weights, prior)?;
-    let learned = match &trained.model.aggregator {
-        Some(aggregator) => {
-            let posteriors = &entity.posteriors[..count];
-            aggregator
-                .predict(&trained.decoder, posteriors, workspace)?
-                .distribution
-        }
-        None => uniform.clone(),
-    };
-    Ok([
-        aggregate(Method::Spn, factors, weights, prior)?,
-        learned,
-        uniform,
-        aggregate(Method::PriorCorrected, factors, &vec![1.0; count], prior)?,
-        generator.posterior(&entity.embeddings[..count * EMBEDDING])?,
-    ])
-}
-
-/// One trial: the calibration error of each way at each count, and `σ²`, the largest variance over
+/// One trial: the calibration error of each contender at each count, and `σ²`, the largest variance over
 /// classes of a single factor's entry.
 struct Trial {
-    ece: Vec<[f64; WAYS.len()]>,
+    ece: Vec<[f64; CONTENDERS.len()]>,
     variance: f64,
 }
 
@@ -91,24 +65,13 @@ fn trial(
     generator: &Generator,
     entities: &[TestEntity],
 ) -> Result<Trial, ExperimentError> {
-    let labels: Vec<usize> = entities.iter().map(|e| e.label).collect();
     let mut ece = Vec::with_capacity(COUNTS.len());
     for count in COUNTS {
-        let all: Result<Vec<[Distribution; WAYS.len()]>, ExperimentError> = entities
-            .par_iter()
-            .map_init(DecoderWorkspace::default, |workspace, entity| {
-                answers(trained, generator, entity, count, workspace)
-            })
-            .collect();
-        let mut columns: [Vec<Distribution>; WAYS.len()] = Default::default();
-        for answers in all? {
-            for (column, answer) in columns.iter_mut().zip(answers) {
-                column.push(answer);
-            }
-        }
-        let mut row = [0.0; WAYS.len()];
-        for (ece, answers) in row.iter_mut().zip(&columns) {
-            *ece = Evaluation::of(answers, &labels, BINS)?.ece()?;
+        let first = entities.par_iter().map(|e| e.first(count, generator));
+        let first = first.collect::<Result<Vec<TestEntity>, ExperimentError>>()?;
+        let mut row = [0.0; CONTENDERS.len()];
+        for (ece, contender) in row.iter_mut().zip(CONTENDERS) {
+            *ece = trained.evaluate(contender, &first)?.ece()?;
         }
         ece.push(row);
     }
@@ -122,7 +85,7 @@ fn trial(
 fn largest_variance(entities: &[TestEntity]) -> f64 {
     let first: Vec<&[f64]> = entities
         .iter()
-        .filter_map(|e| Some(e.factors.first()?.probabilities()))
+        .filter_map(|e| Some(e.evidence.factors.first()?.probabilities()))
         .collect();
     let classes = first.first().map_or(0, |p| p.len());
     let variance = |class: usize| {
@@ -159,7 +122,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
 
 /// What the rows show.
 struct Curves {
-    /// Way by way, count by count.
+    /// Contender by contender, count by count.
     many: Vec<Vec<Summary>>,
     /// LPF-SPN with at most five items.
     few: Vec<Summary>,
@@ -169,12 +132,12 @@ struct Curves {
 
 impl Curves {
     fn new(trials: &[Trial]) -> Result<Self, ExperimentError> {
-        let summary = |way: usize, row: usize| {
-            let values: Vec<f64> = trials.iter().map(|t| t.ece[row][way]).collect();
+        let summary = |contender: usize, row: usize| {
+            let values: Vec<f64> = trials.iter().map(|t| t.ece[row][contender]).collect();
             Summary::of(&values)
         };
-        let many = (0..WAYS.len())
-            .map(|way| (0..COUNTS.len()).map(|row| summary(way, row)).collect())
+        let many = (0..CONTENDERS.len())
+            .map(|c| (0..COUNTS.len()).map(|row| summary(c, row)).collect())
             .collect();
         let last = |k: usize| COUNTS.iter().rposition(|&c| c <= k.min(FEW)).unwrap_or(0);
         let variances: ExactSum = trials.iter().map(|t| t.variance).collect();
@@ -219,7 +182,7 @@ fn rows_table(lab: &Lab, curves: &Curves, trials: usize) -> Result<Table, Experi
         "spn in the paper".to_owned(),
         format!("spn, at most {FEW} items"),
     ];
-    columns.extend(WAYS.iter().map(|&way| way.to_owned()));
+    columns.extend(CONTENDERS.iter().map(|c| c.name().to_owned()));
     columns.push("C/√K in the paper".to_owned());
     columns.push("C/√K here".to_owned());
     let mut rows = Vec::new();
@@ -229,7 +192,7 @@ fn rows_table(lab: &Lab, curves: &Curves, trials: usize) -> Result<Table, Experi
             lab.paper.cell(&id(count, "ece"))?,
             curves.few[row].cell(3),
         ];
-        cells.extend(curves.many.iter().map(|way| way[row].cell(3)));
+        cells.extend(curves.many.iter().map(|ece| ece[row].cell(3)));
         cells.push(lab.paper.cell(&id(count, "bound"))?);
         cells.push(Cell::number(curves.claimed(row), 2));
         rows.push(cells);
@@ -271,8 +234,8 @@ fn fits_table(lab: &Lab, curves: &Curves) -> Result<Table, ExperimentError> {
         ),
         (format!("spn, at most {FEW} items"), fit(&curves.few)),
     ];
-    let ways = WAYS.iter().zip(&curves.many);
-    fitted.extend(ways.map(|(way, ece)| (format!("{way}, up to 20 items"), fit(ece))));
+    let all = CONTENDERS.iter().zip(&curves.many);
+    fitted.extend(all.map(|(c, ece)| (format!("{}, up to 20 items", c.name()), fit(ece))));
     for (name, line) in fitted {
         rows.push(vec![
             Cell::text(name),
@@ -381,7 +344,7 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
             ],
         },
         Panel {
-            title: "Other ways, up to 20 items".to_owned(),
+            title: "Other methods, up to 20 items".to_owned(),
             x: x(),
             y: ece(),
             series: vec![
@@ -425,6 +388,7 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::EMBEDDING;
 
     #[test]
     fn more_items_leave_the_first_ones_as_they_are() {
@@ -439,7 +403,7 @@ mod tests {
 
     #[test]
     fn rows_above_five_repeat_the_fifth_where_there_are_no_more_items() {
-        let ece = |row: usize| [row as f64; WAYS.len()];
+        let ece = |row: usize| [row as f64; CONTENDERS.len()];
         let trials = [0, 1].map(|_| Trial {
             ece: (0..COUNTS.len()).map(ece).collect(),
             variance: 0.25,

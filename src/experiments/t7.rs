@@ -10,17 +10,17 @@ use rayon::prelude::*;
 use super::{
     Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity, Trained,
 };
+use crate::answer::uncertainty_stream;
 use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
-use crate::latent::random::Stream;
 use crate::latent::{Decoder, FactorWorkspace};
 use crate::uncertainty::{
-    GaussianMixture, MIXTURE_PURPOSE, UncertaintyError, VarianceParts, mixture_uncertainty,
-    variance_decomposition,
+    GaussianMixture, UncertaintyError, VarianceParts, mixture_uncertainty, variance_decomposition,
 };
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T7",
     title: "Epistemic and aleatoric variance",
+    claims: &["T7"],
     run,
 };
 
@@ -56,13 +56,13 @@ fn relative_error([total, epistemic, aleatoric]: [f64; 3]) -> f64 {
 fn split(
     trained: &Trained,
     entity: &TestEntity,
-    index: u64,
     count: usize,
     workspace: &mut FactorWorkspace,
 ) -> Result<Split, ExperimentError> {
-    let components = entity.posteriors[..count].to_vec();
-    let mixture = GaussianMixture::new(&entity.weights[..count], components)?;
-    let mut stream = Stream::new(trained.seed, MIXTURE_PURPOSE, index, count as u64);
+    let components = entity.posteriors().take(count).cloned().collect();
+    let evidence = &entity.evidence;
+    let mixture = GaussianMixture::new(&evidence.weights[..count], components)?;
+    let mut stream = uncertainty_stream(trained.seed, &evidence.name);
     let decoder = &trained.decoder;
     let found = mixture_uncertainty(&mixture, decoder, SAMPLES, &mut stream, workspace)?;
     let single: Vec<f32> = workspace
@@ -96,9 +96,8 @@ struct Row {
 fn row(trained: &Trained, entities: &[TestEntity], count: usize) -> Result<Row, ExperimentError> {
     let splits: Result<Vec<Split>, ExperimentError> = entities
         .par_iter()
-        .enumerate()
-        .map_init(FactorWorkspace::default, |workspace, (index, entity)| {
-            split(trained, entity, index as u64, count, workspace)
+        .map_init(FactorWorkspace::default, |workspace, entity| {
+            split(trained, entity, count, workspace)
         })
         .collect();
     let splits = splits?;

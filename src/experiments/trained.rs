@@ -5,17 +5,15 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 use super::{ExperimentError, Settings};
-use crate::aggregate::{Method, aggregate};
+use crate::aggregate::Method;
+use crate::answer::Answerer;
 use crate::calibration::Evaluation;
-use crate::latent::random::Stream;
-use crate::latent::{
-    Confidence, DecoderWorkspace, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder,
-    monte_carlo_factor,
-};
+use crate::latent::{GaussianPosterior, MlpDecoder};
 use crate::learn::TrainSettings;
+use crate::log::Entity;
 use crate::model::{FitSettings, Model, Split, fit};
 use crate::simplex::Distribution;
-use crate::synthetic::{Domain, Generator, SyntheticEntity};
+use crate::synthetic::{Domain, EMBEDDING, Generator};
 
 /// Samples behind a factor: the paper's M = 16.
 pub const SAMPLES: usize = 16;
@@ -26,25 +24,26 @@ pub const BINS: usize = 10;
 /// Hidden units of the learned aggregator, as in the paper.
 pub const HIDDEN: usize = 16;
 
-/// A way from the evidence about an entity to a distribution over its classes.
+/// What tables compare: the methods as they ship, and two references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// A formula on the Monte Carlo factors. The weights are the reference's confidences; for the
-    /// prior-corrected product they are one, for which it is the posterior if the factors are.
-    Formula(Method),
-    /// The trained aggregator.
-    Learned,
+pub enum Contender {
+    /// An [`Answerer`] with this method and the weights that it gives to items, as `lpf infer` runs
+    /// it.
+    Method(Method),
+    /// The prior-corrected product with all weights one, which is the posterior if the factors are
+    /// (T1′).
+    PriorCorrectedWeightsOne,
     /// The exact Bayes posterior of the generator.
     Exact,
 }
 
-impl Way {
+impl Contender {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Way::Formula(method) => method.name(),
-            Way::Learned => "learned",
-            Way::Exact => "exact",
+            Contender::Method(method) => method.name(),
+            Contender::PriorCorrectedWeightsOne => "prior-corrected, weights 1",
+            Contender::Exact => "exact",
         }
     }
 }
@@ -56,14 +55,41 @@ pub struct TestEntity {
     pub label: usize,
     /// Embeddings of its items, row by row.
     pub embeddings: Vec<f32>,
-    /// The encoder's posterior of each item.
-    pub posteriors: Vec<GaussianPosterior>,
-    /// The Monte Carlo factor of each item, of [`SAMPLES`] samples.
-    pub factors: Vec<Distribution>,
-    /// The reference's confidence in each item.
-    pub weights: Vec<f64>,
+    /// Posteriors, Monte Carlo factors of [`SAMPLES`] samples and weights of its items: what `lpf
+    /// infer` makes of the record that `lpf generate` writes for the entity.
+    pub evidence: Entity<'static>,
     /// The exact Bayes posterior, given all items.
     pub exact: Distribution,
+}
+
+impl TestEntity {
+    /// The encoder's posterior of each item.
+    pub fn posteriors(&self) -> impl Iterator<Item = &GaussianPosterior> {
+        self.evidence.posteriors.iter().flatten()
+    }
+
+    /// The same entity with its first `count` items only.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Simplex`] where the exact posterior is not a number.
+    pub fn first(&self, count: usize, generator: &Generator) -> Result<Self, ExperimentError> {
+        let all = &self.evidence;
+        let embeddings = self.embeddings[..count * EMBEDDING].to_vec();
+        Ok(TestEntity {
+            label: self.label,
+            exact: generator.posterior(&embeddings)?,
+            evidence: Entity {
+                name: all.name.clone(),
+                classes: all.classes.clone(),
+                label: all.label,
+                ids: all.ids[..count].to_vec(),
+                factors: all.factors[..count].to_vec(),
+                weights: all.weights[..count].to_vec(),
+                posteriors: all.posteriors[..count].to_vec(),
+            },
+            embeddings,
+        })
+    }
 }
 
 /// A model trained for a domain.
@@ -77,15 +103,17 @@ pub struct Trained {
     pub decoder: MlpDecoder,
     /// Entities that were used up by training, validation and the split's test part.
     pub used: u64,
-    /// Seed of data and training.
+    /// Seed of data and training, and of all that is drawn.
     pub seed: u64,
+    /// Answers with the model; the method is set for each contender.
+    answerer: Answerer,
 }
 
 impl Trained {
     /// Trains on the first entities of the domain, split by [`Split`].
     ///
     /// # Errors
-    /// [`ExperimentError::Fit`], [`ExperimentError::Encode`].
+    /// [`ExperimentError::Fit`], [`ExperimentError::Answerer`].
     pub fn new(domain: &'static Domain, settings: &Settings) -> Result<Self, ExperimentError> {
         let generator = Generator::new(domain);
         let seed = settings.seed;
@@ -106,13 +134,18 @@ impl Trained {
             &fit_settings,
             |_| ControlFlow::Continue(()),
         )?;
-        let decoder = model.vae.decoder()?;
+        let answerer = Answerer::builder(Method::Spn)
+            .model(model.clone())
+            .samples(SAMPLES)
+            .seed(seed)
+            .build()?;
         Ok(Trained {
             generator,
+            decoder: model.vae.decoder()?,
             model,
-            decoder,
             used: settings.entities,
             seed,
+            answerer,
         })
     }
 
@@ -139,92 +172,107 @@ impl Trained {
         first: u64,
         count: u64,
     ) -> Result<Vec<TestEntity>, ExperimentError> {
-        (first..first + count)
-            .into_par_iter()
-            .map_init(FactorWorkspace::default, |workspace, index| {
-                let entity = generator.entity(self.seed, self.used + index);
-                self.judge(generator, entity, index, workspace)
+        let entities = (first..first + count).into_par_iter().map(|index| {
+            let index = self.used + index;
+            let entity = generator.entity(self.seed, index);
+            let record = entity.record(generator.entity_name(index));
+            Ok(TestEntity {
+                label: entity.label,
+                exact: generator.posterior(&entity.embeddings)?,
+                evidence: self.answerer.entity(record)?,
+                embeddings: entity.embeddings,
             })
-            .collect()
+        });
+        entities.collect()
     }
 
-    /// Stages 1 to 3 for one entity; `index` names the streams that its factors are drawn with.
-    fn judge(
-        &self,
-        generator: &Generator,
-        entity: SyntheticEntity,
-        index: u64,
-        workspace: &mut FactorWorkspace,
-    ) -> Result<TestEntity, ExperimentError> {
-        let posteriors = self.model.vae.posteriors(&entity.embeddings)?;
-        let (mut factors, mut weights) = (Vec::new(), Vec::new());
-        for (item, posterior) in posteriors.iter().enumerate() {
-            let mut stream = Stream::new(self.seed, FACTOR_PURPOSE, index, item as u64);
-            let factor =
-                monte_carlo_factor(posterior, &self.decoder, SAMPLES, &mut stream, workspace)?;
-            factors.push(factor.distribution);
-            weights.push(Confidence::Reference.weight(posterior));
-        }
-        Ok(TestEntity {
-            label: entity.label,
-            exact: generator.posterior(&entity.embeddings)?,
-            embeddings: entity.embeddings,
-            posteriors,
-            factors,
-            weights,
-        })
-    }
-
-    /// What a way says about an entity.
+    /// What a contender says about each entity.
     ///
     /// # Errors
-    /// [`ExperimentError::Aggregate`], [`ExperimentError::Learned`].
-    pub fn answer(&self, way: Way, entity: &TestEntity) -> Result<Distribution, ExperimentError> {
-        let combine = |method, weights: &[f64]| {
-            aggregate(method, &entity.factors, weights, self.model.prior.as_ref())
-        };
-        match way {
-            Way::Exact => Ok(entity.exact.clone()),
-            Way::Formula(method @ Method::PriorCorrected) => {
-                Ok(combine(method, &vec![1.0; entity.factors.len()])?)
-            }
-            Way::Formula(method) => Ok(combine(method, &entity.weights)?),
-            Way::Learned => {
-                let Some(aggregator) = &self.model.aggregator else {
-                    return Ok(combine(Method::Uniform, &entity.weights)?);
-                };
-                let mut workspace = DecoderWorkspace::default();
-                let answer =
-                    aggregator.predict(&self.decoder, &entity.posteriors, &mut workspace)?;
-                Ok(answer.distribution)
-            }
-        }
-    }
-
-    /// What a way says about each entity.
-    ///
-    /// # Errors
-    /// As [`Trained::answer`].
+    /// [`ExperimentError::Record`] where evidence cannot be combined.
     pub fn answers(
         &self,
-        way: Way,
+        contender: Contender,
         entities: &[TestEntity],
     ) -> Result<Vec<Distribution>, ExperimentError> {
-        let answers = entities.par_iter().map(|entity| self.answer(way, entity));
+        let method = match contender {
+            Contender::Exact => return Ok(entities.iter().map(|e| e.exact.clone()).collect()),
+            Contender::PriorCorrectedWeightsOne => Method::PriorCorrected,
+            Contender::Method(method) => method,
+        };
+        let answerer = self.answerer.with_method(method)?;
+        let answers = entities.par_iter().map(|entity| {
+            if contender == Contender::PriorCorrectedWeightsOne {
+                let mut evidence = entity.evidence.clone();
+                evidence.weights.fill(1.0);
+                return Ok(answerer.combine(&evidence)?);
+            }
+            Ok(answerer.combine(&entity.evidence)?)
+        });
         answers.collect()
     }
 
-    /// How right and how calibrated a way is on some entities.
+    /// How right and how calibrated a contender is on some entities.
     ///
     /// # Errors
-    /// As [`Trained::answer`], and [`ExperimentError::Calibration`].
+    /// As [`Trained::answers`], and [`ExperimentError::Calibration`].
     pub fn evaluate(
         &self,
-        way: Way,
+        contender: Contender,
         entities: &[TestEntity],
     ) -> Result<Evaluation, ExperimentError> {
-        let answers = self.answers(way, entities)?;
+        let answers = self.answers(contender, entities)?;
         let labels: Vec<usize> = entities.iter().map(|entity| entity.label).collect();
         Ok(Evaluation::of(&answers, &labels, BINS)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::DOMAINS;
+
+    /// The experiments run what ships: generated records, answered by the trained model.
+    #[test]
+    fn answers_are_those_of_infer_to_generated_records() {
+        let settings = Settings {
+            entities: 40,
+            epochs: 1,
+            ..Settings::default()
+        };
+        let trained = Trained::new(&DOMAINS[0], &settings).unwrap();
+        let entities = trained.test(3, 2).unwrap();
+        for method in Method::ALL {
+            let answers = trained
+                .answers(Contender::Method(method), &entities)
+                .unwrap();
+            let builder = Answerer::builder(method).model(trained.model.clone());
+            let shipped = builder
+                .samples(SAMPLES)
+                .seed(settings.seed)
+                .build()
+                .unwrap();
+            for (index, answer) in (43..).zip(answers) {
+                let entity = trained.generator.entity(settings.seed, index);
+                let items: Vec<_> = entity.embeddings.chunks(EMBEDDING).enumerate().collect();
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|(i, row)| serde_json::json!({"id": format!("e{i}"), "embedding": row}))
+                    .collect();
+                let name = format!("compliance-{index}");
+                let line = serde_json::json!({"entity": name, "evidence": items}).to_string();
+                assert_eq!(
+                    shipped.answer(line).unwrap().distribution,
+                    answer,
+                    "{method}"
+                );
+            }
+        }
+        let ones = Contender::PriorCorrectedWeightsOne;
+        let shipped = Contender::Method(Method::PriorCorrected);
+        assert_ne!(
+            trained.answers(ones, &entities).unwrap(),
+            trained.answers(shipped, &entities).unwrap()
+        );
     }
 }

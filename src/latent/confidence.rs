@@ -35,7 +35,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// All of them.
+    /// All four functions.
     pub const ALL: [Confidence; 4] = [
         Confidence::Reference,
         Confidence::Reciprocal,
@@ -53,12 +53,13 @@ impl Confidence {
         }
     }
 
-    /// The function with this name.
+    /// The function with this name; `None` where there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|c| c.name() == name)
     }
 
     /// The weight of an item with this posterior. Range: `[0, 1]`, never NaN.
+    #[must_use]
     pub fn weight(self, posterior: &GaussianPosterior) -> f64 {
         self.of_uncertainty(self.uncertainty(posterior))
     }
@@ -74,6 +75,7 @@ impl Confidence {
     /// The function itself, of `s` (or, for [`Confidence::Precision`], of `v`).
     ///
     /// Domain: `[0, +∞]`. Range: `[0, 1]`; not increasing.
+    #[must_use]
     pub fn of_uncertainty(self, s: f64) -> f64 {
         match self {
             Confidence::Reference => sigmoid_of_minus(REFERENCE_ALPHA * s) / (1.0 + s),

@@ -1,7 +1,5 @@
 //! Stage 2: the soft factor of an item of evidence, by Monte Carlo.
 
-use std::fmt;
-
 use super::decoder::{DecodeError, Decoder, DecoderWorkspace};
 use super::posterior::GaussianPosterior;
 use super::random::{Stream, text_key};
@@ -16,68 +14,31 @@ pub const FACTOR_PURPOSE: u64 = text_key("monte carlo factor");
 const BATCH: usize = 64;
 
 /// Why there is no factor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum FactorError {
     /// A mean of no samples was asked for.
+    #[error("a factor needs at least one sample")]
     NoSamples,
     /// So many samples were asked for that their probabilities do not fit into memory.
-    TooManySamples {
-        /// How many.
-        samples: usize,
-    },
+    #[error("{samples} samples do not fit into memory")]
+    TooManySamples { samples: usize },
     /// The posterior lives in another space than the decoder.
-    Dimension {
-        /// Dimension of the posterior.
-        posterior: usize,
-        /// Dimension the decoder takes.
-        decoder: usize,
-    },
+    #[error("the posterior has {posterior} dimensions, the decoder takes {decoder}")]
+    Dimension { posterior: usize, decoder: usize },
     /// The probabilities are not whole rows of this many classes.
+    #[error("{probabilities} probabilities are not whole rows of {classes} classes")]
     Ragged {
-        /// How many probabilities there are.
         probabilities: usize,
-        /// How many classes.
         classes: usize,
     },
     /// A sample could not be decoded.
+    #[error("decoding a sample: {0}")]
     Decode(DecodeError),
     /// The decoded rows have no mean that is a distribution.
+    #[error("mean of the samples: {0}")]
     Mean(SimplexError),
-}
-
-impl fmt::Display for FactorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FactorError::NoSamples => write!(f, "a factor needs at least one sample"),
-            FactorError::TooManySamples { samples } => {
-                write!(f, "{samples} samples do not fit into memory")
-            }
-            FactorError::Dimension { posterior, decoder } => write!(
-                f,
-                "the posterior has {posterior} dimensions, the decoder takes {decoder}"
-            ),
-            FactorError::Ragged {
-                probabilities,
-                classes,
-            } => write!(
-                f,
-                "{probabilities} probabilities are not whole rows of {classes} classes"
-            ),
-            FactorError::Decode(error) => write!(f, "decoding a sample: {error}"),
-            FactorError::Mean(error) => write!(f, "mean of the samples: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for FactorError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FactorError::Decode(error) => Some(error),
-            FactorError::Mean(error) => Some(error),
-            _ => None,
-        }
-    }
 }
 
 /// A soft factor `Φ(y) ≈ E[p(y∣z)]`, the mean of `M` decoded samples.
@@ -89,7 +50,7 @@ pub struct Factor {
     /// Standard error of each entry, `√(s²/M)` with the sample variance
     /// `s² = Σ (p_m − p̄)² / (M − 1)`; `None` for `M = 1`, where the spread is unknown.
     pub standard_errors: Option<Vec<f64>>,
-    /// `M`.
+    /// The number of samples `M`.
     pub samples: usize,
 }
 
@@ -114,7 +75,7 @@ impl FactorWorkspace {
 /// The result depends on the arguments and the name of the stream only.
 ///
 /// # Errors
-/// [`FactorError`].
+/// [`FactorError`] where there are no samples, dimensions differ or decoding fails.
 pub fn monte_carlo_factor<D: Decoder + ?Sized>(
     posterior: &GaussianPosterior,
     decoder: &D,

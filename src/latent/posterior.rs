@@ -1,124 +1,70 @@
 //! Stage 1: the Gaussian that an item of evidence leaves over the latent space.
 
-use std::fmt;
-
-use nalgebra::DMatrix;
+use nalgebra::{Cholesky, DMatrix};
 use pulp::Arch;
 
 use super::random::{Stream, content_key};
 use crate::math::{ExactSum, Field};
 
 /// Why some numbers are not a Gaussian.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum PosteriorError {
     /// The latent space has no dimension.
+    #[error("the latent space has no dimension")]
     Empty,
     /// Mean and spread do not have the same dimension.
+    #[error("the mean has {mean} entries, the spread is for {rows} × {columns} dimensions")]
     Dimension {
-        /// Dimension of the mean.
         mean: usize,
-        /// Rows of the covariance, or the number of standard deviations.
         rows: usize,
-        /// Columns of the covariance; equal to `rows` for standard deviations.
         columns: usize,
     },
     /// An entry of the mean is NaN or infinite.
-    Mean {
-        /// Which entry.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
+    #[error("entry {index} of the mean is {value}")]
+    Mean { index: usize, value: f64 },
     /// A standard deviation is not a positive finite number.
-    Sigma {
-        /// Which one.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
+    #[error("standard deviation {index} is {value}; it must be positive and finite")]
+    Sigma { index: usize, value: f64 },
     /// An entry of the covariance is NaN or infinite.
+    #[error("entry ({row}, {column}) of the covariance is {value}")]
     Covariance {
-        /// Its row.
         row: usize,
-        /// Its column.
         column: usize,
-        /// Its value.
         value: f64,
     },
-    /// The covariance differs from its transpose.
+    /// The covariance differs from its transpose; the entry is one below the diagonal.
+    #[error(
+        "the covariance is not symmetric: entry ({row}, {column}) is {value}, entry ({column}, \
+         {row}) is {mirrored}; average the two if they differ by rounding only"
+    )]
     NotSymmetric {
-        /// Row of an entry below the diagonal.
         row: usize,
-        /// Its column.
         column: usize,
-        /// The entry.
         value: f64,
-        /// The entry mirrored at the diagonal.
         mirrored: f64,
     },
-    /// The covariance is not positive definite.
-    NotPositiveDefinite {
-        /// Size of the first leading minor that is not positive, counted from one.
-        minor: usize,
-        /// The pivot there: the quotient of this minor and the one before.
-        pivot: f64,
-    },
+    /// The covariance is not positive definite: `minor` is the size of the first leading minor
+    /// that is not positive, `pivot` the quotient of this minor and the one before.
+    #[error(
+        "the covariance is not positive definite: its leading {minor} × {minor} minor has pivot \
+         {pivot}"
+    )]
+    NotPositiveDefinite { minor: usize, pivot: f64 },
 }
-
-impl fmt::Display for PosteriorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PosteriorError::Empty => write!(f, "the latent space has no dimension"),
-            PosteriorError::Dimension {
-                mean,
-                rows,
-                columns,
-            } if rows == columns => write!(
-                f,
-                "the mean has {mean} entries, the spread is for {rows} dimensions"
-            ),
-            PosteriorError::Dimension {
-                mean,
-                rows,
-                columns,
-            } => write!(
-                f,
-                "the covariance is {rows} × {columns}; the mean has {mean} entries"
-            ),
-            PosteriorError::Mean { index, value } => {
-                write!(f, "entry {index} of the mean is {value}")
-            }
-            PosteriorError::Sigma { index, value } => write!(
-                f,
-                "standard deviation {index} is {value}; it must be positive and finite"
-            ),
-            PosteriorError::Covariance { row, column, value } => {
-                write!(f, "entry ({row}, {column}) of the covariance is {value}")
-            }
-            PosteriorError::NotSymmetric {
-                row,
-                column,
-                value,
-                mirrored,
-            } => write!(
-                f,
-                "the covariance is not symmetric: entry ({row}, {column}) is {value}, entry \
-                 ({column}, {row}) is {mirrored}; average the two if they differ by rounding only"
-            ),
-            PosteriorError::NotPositiveDefinite { minor, pivot } => write!(
-                f,
-                "the covariance is not positive definite: its leading {minor} × {minor} minor \
-                 has pivot {pivot}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PosteriorError {}
 
 /// A Gaussian `N(μ, Σ)` over the latent space, valid by construction: finite mean, positive
 /// definite covariance.
+///
+/// ```
+/// use lpf::latent::{Confidence, GaussianPosterior, random::Stream};
+/// let posterior = GaussianPosterior::diagonal(vec![0.0, 1.0], vec![0.5, 1.5])?;
+/// assert_eq!(Confidence::Reciprocal.weight(&posterior), 0.5); // 1/(1 + mean of σ)
+/// let mut draws = [0.0; 2 * 100];
+/// posterior.sample(&mut Stream::new(1, 0, 0, 0), &mut draws);
+/// # Ok::<(), lpf::latent::PosteriorError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaussianPosterior {
     mean: Vec<f64>,
@@ -160,6 +106,7 @@ impl GaussianPosterior {
     /// is not positive as far as double precision can tell.
     pub fn full(mean: Vec<f64>, covariance: DMatrix<f64>) -> Result<Self, PosteriorError> {
         check_mean(&mean, covariance.nrows(), covariance.ncols())?;
+        check_covariance(&covariance)?;
         let factor = cholesky(&covariance)?;
         let spread = Spread::Full { covariance, factor };
         Ok(GaussianPosterior { mean, spread })
@@ -170,7 +117,7 @@ impl GaussianPosterior {
         self.mean.len()
     }
 
-    /// `μ`.
+    /// The mean `μ`.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
@@ -343,20 +290,11 @@ fn check_mean(mean: &[f64], rows: usize, columns: usize) -> Result<(), Posterior
     }
 }
 
-/// `L` with `L·Lᵀ = Σ`, packed by rows.
-///
-/// Written out, not taken from nalgebra: its factorization returns nothing about the pivot that
-/// failed, and its matrix products go, from six rows on, through a kernel that picks its
-/// instructions (and with them the order of additions) by the CPU it runs on. Here every entry is
-/// one fixed sequence of operations.
-fn cholesky(covariance: &DMatrix<f64>) -> Result<Vec<f64>, PosteriorError> {
-    let d = covariance.nrows();
-    let mut factor: Vec<f64> = Vec::with_capacity(d * (d + 1) / 2);
-    for row in 0..d {
-        let start = factor.len();
+/// That every entry is finite and equal to its mirror image.
+fn check_covariance(covariance: &DMatrix<f64>) -> Result<(), PosteriorError> {
+    for row in 0..covariance.nrows() {
         for column in 0..=row {
-            let value = covariance[(row, column)];
-            let mirrored = covariance[(column, row)];
+            let (value, mirrored) = (covariance[(row, column)], covariance[(column, row)]);
             for (row, column, value) in [(row, column, value), (column, row, mirrored)] {
                 if !value.is_finite() {
                     return Err(PosteriorError::Covariance { row, column, value });
@@ -370,24 +308,40 @@ fn cholesky(covariance: &DMatrix<f64>) -> Result<Vec<f64>, PosteriorError> {
                     mirrored,
                 });
             }
-            let other = column * (column + 1) / 2;
-            let dot = |n: usize| {
-                let pairs = factor[start..start + n].iter().zip(&factor[other..]);
-                pairs.fold(value, |rest, (a, b)| rest - a * b)
-            };
-            let rest = dot(column);
-            factor.push(if column == row {
-                if rest.is_nan() || rest <= 0.0 {
-                    let minor = row + 1;
-                    return Err(PosteriorError::NotPositiveDefinite { minor, pivot: rest });
-                }
-                libm::sqrt(rest)
-            } else {
-                rest / factor[other + column]
-            });
         }
     }
-    Ok(factor)
+    Ok(())
+}
+
+/// `L` with `L·Lᵀ = Σ`, packed by rows.
+///
+/// Entry `(i, j)` of nalgebra's factor is `Σ_ij − L_i0·L_j0 − L_i1·L_j1 − …`, subtracted in this
+/// order and divided by `L_jj`: column updates, never its matrix product, which picks its kernel
+/// by the CPU. The bits are the same on every machine.
+fn cholesky(covariance: &DMatrix<f64>) -> Result<Vec<f64>, PosteriorError> {
+    let d = covariance.nrows();
+    let leading = |n: usize| Cholesky::new(covariance.view((0, 0), (n, n)).clone_owned());
+    if let Some(factor) = leading(d) {
+        let l = factor.l_dirty();
+        return Ok((0..d)
+            .flat_map(|i| (0..=i).map(move |j| l[(i, j)]))
+            .collect());
+    }
+    // A leading block fails where a smaller one does: bisection finds the first.
+    let (mut good, mut bad) = (0, d);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if leading(middle).is_some() {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    let column = covariance.view((0, good), (good, 1));
+    let row = leading(good).and_then(|f| f.l_dirty().solve_lower_triangular(&column));
+    let squares = row.iter().flatten();
+    let pivot = squares.fold(covariance[(good, good)], |rest, l| rest - l * l);
+    Err(PosteriorError::NotPositiveDefinite { minor: bad, pivot })
 }
 
 /// `x ← μ + σ·x` for each row.

@@ -4,8 +4,9 @@ use pulp::Arch;
 
 use super::Number;
 
-/// Settings of [`Adam`].
+/// Settings of the optimizer Adam (Kingma and Ba 2015).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AdamSettings {
     /// Step size.
     pub rate: f64,
@@ -35,7 +36,7 @@ impl Default for AdamSettings {
 /// Adam: `w −= rate · m̂/(√v̂ + ε)` with bias-corrected running means `m̂` of the gradient and `v̂`
 /// of its square (Kingma and Ba 2015, algorithm 1).
 #[derive(Clone, Debug)]
-pub struct Adam<T> {
+pub(crate) struct Adam<T> {
     settings: AdamSettings,
     mean: Vec<T>,
     square: Vec<T>,
@@ -45,7 +46,7 @@ pub struct Adam<T> {
 
 impl<T: Number> Adam<T> {
     /// An optimizer for `parameters` parameters, before its first step.
-    pub fn new(settings: AdamSettings, parameters: usize) -> Self {
+    pub(crate) fn new(settings: AdamSettings, parameters: usize) -> Self {
         Adam {
             settings,
             mean: vec![T::zero(); parameters],
@@ -55,7 +56,7 @@ impl<T: Number> Adam<T> {
     }
 
     /// One step. Every parameter is treated alike, so the order does not matter.
-    pub fn step(&mut self, parameters: &mut [T], gradients: &[T]) {
+    pub(crate) fn step(&mut self, parameters: &mut [T], gradients: &[T]) {
         let s = self.settings;
         self.powers.0 *= s.beta1;
         self.powers.1 *= s.beta2;

@@ -10,8 +10,6 @@
 //! Every sum over items is exact and rounded once, and the pair `(i, j)` has bit for bit the
 //! features of `(j, i)`: the order of the items cannot be seen in the result.
 
-use std::fmt;
-
 use super::{Mlp, Number};
 use crate::latent::decoder::DecodeError;
 use crate::latent::random::{Stream, text_key};
@@ -23,7 +21,7 @@ use crate::simplex::{Distribution, SimplexError};
 /// What the consistency net sees of two means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Consistency {
-    /// `|μ_i − μ_j|`: two items agree as much as they agree, whoever is asked.
+    /// `|μ_i − μ_j|`: two items agree equally in both directions.
     #[default]
     Symmetric,
     /// `μ_i − μ_j`, as in models of the reference implementation: `i` may agree with `j` more than
@@ -33,6 +31,7 @@ pub enum Consistency {
 
 /// The sizes of an aggregator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AggregatorShape {
     /// Dimension of the latent space.
     pub latent: usize,
@@ -55,12 +54,12 @@ impl Default for AggregatorShape {
 
 impl AggregatorShape {
     /// The net for one item; that for pairs has the same sizes.
-    pub fn item_net(&self) -> Mlp {
+    pub(crate) fn item_net(&self) -> Mlp {
         Mlp::new(&[2 * self.latent, self.hidden, self.hidden / 2, 1])
     }
 
     /// The net from quality and consistency to a weight.
-    pub fn weight_net(&self) -> Mlp {
+    pub(crate) fn weight_net(&self) -> Mlp {
         Mlp::new(&[2, self.hidden / 2, 1])
     }
 
@@ -71,90 +70,46 @@ impl AggregatorShape {
 }
 
 /// More items than this are refused: the work grows with their square, and a million items would
-/// keep a machine busy for weeks.
+/// take weeks.
 pub const MAX_ITEMS: usize = 10_000;
 
 /// Why a learned aggregation is impossible.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum AggregatorError {
     /// There is no evidence.
+    #[error("there is no evidence to aggregate")]
     Empty,
     /// There are more than [`MAX_ITEMS`] items.
-    TooMany {
-        /// How many.
-        items: usize,
-    },
+    #[error(
+        "{items} items are more than the learned aggregation compares in pairs ({MAX_ITEMS}); \
+         use the product (spn) for so many"
+    )]
+    TooMany { items: usize },
     /// An item's latent space has another dimension than the model's.
+    #[error("item {item} lies in {found} dimensions, the aggregator was trained in {expected}")]
     Dimension {
-        /// Which item.
         item: usize,
-        /// Its dimension.
         found: usize,
-        /// That of the model.
         expected: usize,
     },
     /// Single precision overflows for this item, or all weights vanish in it.
-    Weight {
-        /// Which item.
-        item: usize,
-        /// Its weight.
-        value: f64,
-    },
+    #[error("the learned weight of item {item} is {value}")]
+    Weight { item: usize, value: f64 },
     /// The number of parameters is not that of the shape.
-    ParameterCount {
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
+    #[error("the aggregator has {found} parameters instead of {expected}")]
+    ParameterCount { found: usize, expected: usize },
     /// A parameter is NaN or infinite.
-    Parameter {
-        /// Which one.
-        index: usize,
-    },
+    #[error("parameter {index} of the aggregator is not finite")]
+    Parameter { index: usize },
     /// The aggregated latent cannot be decoded.
+    #[error(transparent)]
     Decode(DecodeError),
     /// The decoder gave something that is no distribution.
+    #[error(transparent)]
     Decoded(SimplexError),
 }
-
-impl fmt::Display for AggregatorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AggregatorError::Empty => write!(f, "there is no evidence to aggregate"),
-            AggregatorError::TooMany { items } => write!(
-                f,
-                "{items} items are more than the learned aggregation compares in pairs \
-                 ({MAX_ITEMS}); use the product (spn) for so many"
-            ),
-            AggregatorError::Dimension {
-                item,
-                found,
-                expected,
-            } => write!(
-                f,
-                "item {item} lies in {found} dimensions, the aggregator was trained in {expected}"
-            ),
-            AggregatorError::Weight { item, value } => {
-                write!(f, "the learned weight of item {item} is {value}")
-            }
-            AggregatorError::ParameterCount { found, expected } => {
-                write!(
-                    f,
-                    "the aggregator has {found} parameters instead of {expected}"
-                )
-            }
-            AggregatorError::Parameter { index } => {
-                write!(f, "parameter {index} of the aggregator is not finite")
-            }
-            AggregatorError::Decode(error) => error.fmt(f),
-            AggregatorError::Decoded(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AggregatorError {}
 
 /// A learned aggregator with its parameters: quality net, consistency net, weight net.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,7 +176,7 @@ impl<T: Number> Aggregator<T> {
         }
     }
 
-    /// The sizes.
+    /// The sizes of the nets.
     pub fn shape(&self) -> AggregatorShape {
         self.shape
     }

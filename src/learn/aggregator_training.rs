@@ -65,12 +65,7 @@ pub fn train_aggregator<T: Number>(
     let everything: Vec<usize> = (0..validation.labels.len()).collect();
     let mut validation_work = Work::new(&aggregator, vae, everything.len(), validation);
     let mut scores = Vec::new();
-    let mut outcome = Training {
-        model: aggregator.clone(),
-        best_epoch: 0,
-        validation: f64::INFINITY,
-        epochs: 0,
-    };
+    let mut outcome = Training::new(&aggregator);
     let mut step = 0;
     for epoch in 1..=settings.epochs {
         shuffle(&mut order, settings.seed, epoch);
@@ -100,25 +95,17 @@ pub fn train_aggregator<T: Number>(
         let loss = validation_work.loss(validation, &everything, vae.shape().classes);
         let loss = loss / everything.len() as f64;
         let total = sum / order.len() as f64;
-        if !(total.is_finite() && loss.is_finite()) {
-            return Err(TrainError::Diverged { epoch });
-        }
-        outcome.epochs = epoch;
-        let best = loss < outcome.validation;
-        if best {
-            outcome.model.clone_from(&aggregator);
-            (outcome.best_epoch, outcome.validation) = (epoch, loss);
-        }
         let report = Epoch {
             number: epoch,
             epochs: settings.epochs,
             training: total,
             validation: loss,
-            best,
+            best: loss < outcome.validation,
             scores: &scores,
             labels: &validation.labels,
         };
-        if observe(&report).is_break() || epoch - outcome.best_epoch >= settings.patience {
+        outcome.record(&aggregator, &report)?;
+        if observe(&report).is_break() || outcome.exhausted(settings) {
             break;
         }
     }
@@ -184,7 +171,12 @@ pub(super) struct Work<T> {
 
 impl<T: Number> Work<T> {
     /// Room for batches of `batch` entities out of `data`.
-    pub fn new(model: &Aggregator<T>, vae: &Vae<T>, batch: usize, data: &Entities<T>) -> Self {
+    pub(super) fn new(
+        model: &Aggregator<T>,
+        vae: &Vae<T>,
+        batch: usize,
+        data: &Entities<T>,
+    ) -> Self {
         let mut sizes: Vec<usize> = data.items.iter().map(|r| r.len()).collect();
         sizes.sort_unstable();
         let largest = sizes.iter().rev().take(batch);

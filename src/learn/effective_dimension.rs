@@ -1,41 +1,27 @@
 //! How many of the aggregator's parameters the data determine.
 
-use std::fmt;
+use nalgebra::{Cholesky, DMatrix};
 
 use super::aggregator_training::Work;
 use super::{Aggregator, Entities, Number, TrainError, Vae};
-use crate::math::dense::{self, Shape};
+use crate::math::dense::{self, LayerShape};
 use crate::math::{ExactSum, exp};
 
 /// Why there is no effective dimension.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum DimensionError {
     /// The regularization is not a positive finite number.
-    Regularization {
-        /// Its value.
-        value: f64,
-    },
+    #[error("the regularization is {value}; the effective dimension needs a positive number")]
+    Regularization { value: f64 },
     /// The data do not fit the models.
+    #[error(transparent)]
     Data(TrainError),
     /// The curvature is not finite.
+    #[error("the curvature of the loss is not finite")]
     Curvature,
 }
-
-impl fmt::Display for DimensionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DimensionError::Regularization { value } => write!(
-                f,
-                "the regularization is {value}; the effective dimension needs a positive number"
-            ),
-            DimensionError::Data(error) => error.fmt(f),
-            DimensionError::Curvature => write!(f, "the curvature of the loss is not finite"),
-        }
-    }
-}
-
-impl std::error::Error for DimensionError {}
 
 /// The effective dimension `d_eff = Σ_k λ_k/(λ_k + λ)` of an aggregator at its parameters.
 ///
@@ -121,40 +107,25 @@ fn trace_of_shrinkage(rows: &[f64], width: usize, lambda: f64) -> Option<f64> {
     let n = rows.len().checked_div(width)?;
     let mut transposed = vec![0.0; rows.len()];
     dense::transpose(rows, width, &mut transposed, n);
-    let mut l = vec![0.0; n * n];
-    let shape = Shape {
+    let shape = LayerShape {
         rows: n,
         inputs: width,
         outputs: n,
     };
-    dense::forward(shape, rows, &transposed, &vec![0.0; n], &mut l).ok()?;
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0, |s, (a, b)| s + a * b);
+    let mut products = vec![0.0; n * n];
+    dense::forward(shape, rows, &transposed, &vec![0.0; n], &mut products).ok()?;
+    let mut matrix = DMatrix::from_vec(n, n, products);
     for i in 0..n {
-        l[i * n + i] += lambda;
-        let (above, rest) = l.split_at_mut(i * n);
-        let row = &mut rest[..n];
-        for j in 0..i {
-            let other = &above[j * n..][..n];
-            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
-        }
-        let pivot = row[i] - dot(&row[..i], &row[..i]);
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return None;
-        }
-        row[i] = libm::sqrt(pivot);
+        matrix[(i, i)] += lambda;
     }
-    // Column k of L⁻¹ by forward substitution.
-    let mut squares = ExactSum::new();
-    let mut column = vec![0.0; n];
-    for k in 0..n {
-        for i in k..n {
-            let start = if i == k { 1.0 } else { 0.0 };
-            let row = &l[i * n..][..n];
-            column[i] = (start - dot(&row[k..i], &column[k..i])) / row[i];
-            squares.add(column[i] * column[i]);
-        }
-    }
-    Some(n as f64 - lambda * squares.to_f64())
+    // nalgebra's factorization and substitution go column by column; only its matrix product,
+    // which is not used here, would choose its order of additions by the CPU.
+    let factor = Cholesky::new(matrix)?;
+    let identity = DMatrix::identity(n, n);
+    let inverse = factor.l_dirty().solve_lower_triangular(&identity)?;
+    let squares: ExactSum = inverse.iter().map(|x| x * x).collect();
+    let squares = squares.to_f64();
+    squares.is_finite().then(|| n as f64 - lambda * squares)
 }
 
 impl Aggregator {
@@ -188,7 +159,7 @@ mod tests {
     use super::*;
     use crate::latent::random::Stream;
     use crate::learn::{AggregatorShape, Consistency, VaeShape};
-    use nalgebra::{DMatrix, SymmetricEigen};
+    use nalgebra::SymmetricEigen;
 
     #[test]
     fn shrinkage_of_a_diagonal_by_hand() {

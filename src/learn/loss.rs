@@ -10,7 +10,7 @@ use super::Number;
 ///
 /// Domain: finite scores, `label < scores.len()` (otherwise the loss is `+∞` and the gradient that
 /// of no label at all). The maximum is subtracted, so nothing overflows.
-pub fn cross_entropy<T: Number>(scores: &mut [T], label: usize, scale: T) -> f64 {
+pub(crate) fn cross_entropy<T: Number>(scores: &mut [T], label: usize, scale: T) -> f64 {
     let largest = scores
         .iter()
         .fold(T::neg_infinity(), |m, &s| if s > m { s } else { m });
@@ -32,7 +32,7 @@ pub fn cross_entropy<T: Number>(scores: &mut [T], label: usize, scale: T) -> f64
 ///
 /// Domain: positive `σ`. Computed in double precision; the logarithm is taken of products of up to
 /// eight `σ` at a time, which stay within range for `σ` between 1e-38 and 1e38.
-pub fn standard_normal_kl<T: Number>(mean: &[T], sigma: &[T]) -> f64 {
+pub(crate) fn standard_normal_kl<T: Number>(mean: &[T], sigma: &[T]) -> f64 {
     let mut squares = 0.0;
     for (m, s) in mean.iter().zip(sigma) {
         let (m, s) = (m.to_f64(), s.to_f64());

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use super::Number;
 use crate::latent::random::Stream;
-use crate::math::dense::{self, DenseError, Shape};
+use crate::math::dense::{self, DenseError, LayerShape};
 
 /// The architecture of a network: dense layers with ReLU (and, in training, dropout) after each but
 /// the last. The parameters live in a slice of the caller.
 ///
 /// They are laid out layer by layer: weights `[inputs][outputs]`, then bias.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mlp {
+pub(crate) struct Mlp {
     sizes: Vec<usize>,
 }
 
 /// One dense layer of an [`Mlp`], and where its parameters are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// Inputs.
     pub inputs: usize,
     /// Outputs.
@@ -30,29 +30,24 @@ pub struct Layer {
 
 impl Mlp {
     /// A network with these sizes, from its inputs to its outputs; `sizes.len() − 1` layers.
-    pub fn new(sizes: &[usize]) -> Self {
+    pub(crate) fn new(sizes: &[usize]) -> Self {
         Mlp {
             sizes: sizes.to_vec(),
         }
     }
 
     /// The sizes, from inputs to outputs.
-    pub fn sizes(&self) -> &[usize] {
+    pub(crate) fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
     /// How many inputs it takes.
-    pub fn inputs(&self) -> usize {
+    pub(super) fn inputs(&self) -> usize {
         self.sizes.first().copied().unwrap_or(0)
     }
 
-    /// How many outputs it gives.
-    pub fn outputs(&self) -> usize {
-        self.sizes.last().copied().unwrap_or(0)
-    }
-
     /// Its layers, first to last.
-    pub fn layers(&self) -> impl DoubleEndedIterator<Item = Layer> + ExactSizeIterator + '_ {
+    pub(crate) fn layers(&self) -> impl DoubleEndedIterator<Item = Layer> + ExactSizeIterator + '_ {
         let mut ends = Vec::with_capacity(self.sizes.len());
         let mut start = 0;
         for pair in self.sizes.windows(2) {
@@ -72,12 +67,12 @@ impl Mlp {
     }
 
     /// How many parameters it has: weights and biases.
-    pub fn parameter_count(&self) -> usize {
+    pub(crate) fn parameter_count(&self) -> usize {
         self.sizes.windows(2).map(|p| (p[0] + 1) * p[1]).sum()
     }
 
     /// Room for up to `rows` rows.
-    pub fn tape<T: Number>(&self, rows: usize) -> Tape<T> {
+    pub(super) fn tape<T: Number>(&self, rows: usize) -> Tape<T> {
         let buffers = || -> Vec<Vec<T>> {
             let outputs = self.sizes.iter().skip(1);
             outputs.map(|n| vec![T::zero(); rows * n]).collect()
@@ -98,7 +93,7 @@ impl Mlp {
     ///
     /// # Errors
     /// [`DenseError`] when inputs, parameters or tape do not fit the network.
-    pub fn forward<T: Number>(
+    pub(super) fn forward<T: Number>(
         &self,
         parameters: &[T],
         rows: usize,
@@ -138,7 +133,7 @@ impl Mlp {
     /// # Errors
     /// [`DenseError`] when something does not fit the network.
     #[expect(clippy::too_many_arguments)]
-    pub fn backward<T: Number>(
+    pub(super) fn backward<T: Number>(
         &self,
         parameters: &[T],
         rows: usize,
@@ -194,7 +189,12 @@ impl Mlp {
     /// Fills `parameters` with Xavier's uniform start (Glorot and Bengio 2010): weights uniform in
     /// `±√(6/(inputs + outputs))`, biases zero. The last layer counts as `heads` layers side by
     /// side, each with its share of the outputs.
-    pub fn initialize<T: Number>(&self, parameters: &mut [T], stream: &mut Stream, heads: usize) {
+    pub(super) fn initialize<T: Number>(
+        &self,
+        parameters: &mut [T],
+        stream: &mut Stream,
+        heads: usize,
+    ) {
         let last = self.sizes.len().saturating_sub(2);
         for (index, layer) in self.layers().enumerate() {
             let heads = if index == last { heads.max(1) } else { 1 };
@@ -212,8 +212,8 @@ impl Mlp {
 }
 
 impl Layer {
-    fn shape(&self, rows: usize) -> Shape {
-        Shape {
+    fn shape(&self, rows: usize) -> LayerShape {
+        LayerShape {
             rows,
             inputs: self.inputs,
             outputs: self.outputs,
@@ -239,7 +239,7 @@ fn relu<T: Number>(values: &mut [T]) {
 
 /// What a forward pass leaves behind for the backward pass; made once, used for every batch.
 #[derive(Clone, Debug)]
-pub struct Tape<T> {
+pub(crate) struct Tape<T> {
     outputs: Vec<Vec<T>>,
     gradients: Vec<Vec<T>>,
     transposed: Vec<T>,
@@ -248,13 +248,13 @@ pub struct Tape<T> {
 
 impl<T> Tape<T> {
     /// The outputs of the last layer, row by row; rows after those of the last pass are stale.
-    pub fn outputs(&self) -> &[T] {
+    pub(super) fn outputs(&self) -> &[T] {
         self.outputs.last().map_or(&[], |o| o)
     }
 
     /// Where the caller puts the gradient of the outputs before a backward pass, with the outputs
     /// beside it.
-    pub fn output_gradients(&mut self) -> (&[T], &mut [T]) {
+    pub(super) fn output_gradients(&mut self) -> (&[T], &mut [T]) {
         let outputs = self.outputs.last().map_or(&[][..], |o| o);
         let gradients = self.gradients.last_mut().map_or(&mut [][..], |g| g);
         (outputs, gradients)
@@ -263,7 +263,7 @@ impl<T> Tape<T> {
 
 /// Dropout: which hidden values of a training step are set to zero.
 #[derive(Clone, Debug)]
-pub struct Dropout {
+pub(crate) struct Dropout {
     /// A value is dropped when 16 random bits are below this.
     below: u16,
     stream: Stream,
@@ -271,14 +271,14 @@ pub struct Dropout {
 
 impl Dropout {
     /// Drops each value with probability `rate`, rounded to a multiple of 2⁻¹⁶ below one.
-    pub fn new(rate: f64, stream: Stream) -> Self {
+    pub(super) fn new(rate: f64, stream: Stream) -> Self {
         // A conversion from float to integer stays within the range of the integer.
         let below = libm::round(rate * 65536.0) as u16;
         Dropout { below, stream }
     }
 
     /// `1/(1 − rate)`, by which kept values are multiplied.
-    pub fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         65536.0 / (65536.0 - f64::from(self.below))
     }
 

@@ -3,9 +3,9 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `number` | [`Number`]: what networks compute with, `f32` in earnest and `f64` for checks |
-//! | `mlp` | [`Mlp`]: dense layers with ReLU and dropout between them, forward and backward |
+//! | `mlp` | `Mlp`: dense layers with ReLU and dropout between them, forward and backward |
 //! | `loss` | cross-entropy of scores, Kullback–Leibler divergence from the standard normal |
-//! | `adam` | [`Adam`] with L2 |
+//! | `adam` | Adam with L2; its [`AdamSettings`] |
 //! | `vae` | [`Vae`]: encoder and decoder, their loss |
 //! | `vae_training` | [`train_vae`]: early stopping, best weights kept |
 //! | `temperature` | [`fit_temperature`] on held-out data |
@@ -21,8 +21,6 @@ mod adam;
 mod aggregator;
 mod aggregator_training;
 mod effective_dimension;
-#[cfg(test)]
-mod gradient_check;
 mod loss;
 mod mlp;
 mod number;
@@ -30,15 +28,21 @@ mod temperature;
 mod vae;
 mod vae_training;
 
-pub use adam::{Adam, AdamSettings};
+use adam::Adam;
+pub use adam::AdamSettings;
 pub use aggregator::{
     Aggregator, AggregatorError, AggregatorShape, Consistency, Learned, MAX_ITEMS, log_variance,
 };
 pub use aggregator_training::{Entities, aggregator_settings, train_aggregator};
 pub use effective_dimension::{DimensionError, effective_dimension};
-pub use loss::{cross_entropy, standard_normal_kl};
-pub use mlp::{Dropout, Mlp, Tape};
+use loss::{cross_entropy, standard_normal_kl};
+pub(crate) use mlp::Mlp;
+use mlp::{Dropout, Tape};
 pub use number::Number;
 pub use temperature::fit_temperature;
-pub use vae::{Loss, Vae, VaeError, VaeShape};
+use vae::Loss;
+pub use vae::{Vae, VaeError, VaeShape};
 pub use vae_training::{Epoch, Labelled, TrainError, TrainSettings, Training, train_vae};
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,7 @@ const OCTAVES: i32 = 10;
 /// `scores` holds a row of `labels.len()`-th part for each label; a score of `−∞` is a class of
 /// probability zero at every temperature. The order of the rows does not matter: the derivative is
 /// an exact sum over them.
+#[must_use]
 pub fn fit_temperature(scores: &[f64], labels: &[usize]) -> Option<f64> {
     let classes = scores.len().checked_div(labels.len()).filter(|&c| c > 0)?;
     let derivative = |s: f64| -> f64 {

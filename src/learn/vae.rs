@@ -72,7 +72,7 @@ impl<T: Number> Vae<T> {
         }
     }
 
-    /// The sizes.
+    /// The sizes of the layers.
     pub fn shape(&self) -> &VaeShape {
         &self.shape
     }
@@ -404,7 +404,7 @@ pub(super) struct Batch<'a, T> {
 
 /// The two parts of the loss, each a mean over the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Loss {
+pub(crate) struct Loss {
     /// `−ln p(label)`.
     pub cross_entropy: f64,
     /// `KL(N(μ, σ²) ‖ N(0, 1))`.
@@ -413,7 +413,7 @@ pub struct Loss {
 
 impl Loss {
     /// `cross-entropy + β·KL`.
-    pub fn total(self, beta: f64) -> f64 {
+    pub(super) fn total(self, beta: f64) -> f64 {
         self.cross_entropy + beta * self.divergence
     }
 }

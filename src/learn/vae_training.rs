@@ -1,6 +1,5 @@
 //! Training of encoder and decoder.
 
-use std::fmt;
 use std::ops::ControlFlow;
 
 use super::vae::Batch;
@@ -10,12 +9,13 @@ use crate::math::dense::DenseError;
 
 /// How a model is trained. The defaults are those of the reference implementation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TrainSettings {
     /// At most this many passes over the data.
     pub epochs: usize,
-    /// Items in a step.
+    /// Rows per optimizer step.
     pub batch: usize,
-    /// The optimizer.
+    /// Settings of the optimizer.
     pub adam: AdamSettings,
     /// Share of hidden values dropped in training.
     pub dropout: f64,
@@ -23,7 +23,7 @@ pub struct TrainSettings {
     pub beta: f64,
     /// Stop after this many epochs without a better validation loss.
     pub patience: usize,
-    /// What all draws are derived from.
+    /// Seed of every random draw.
     pub seed: u64,
 }
 
@@ -51,74 +51,37 @@ pub struct Labelled<'a, T = f32> {
 }
 
 /// Why training is impossible.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum TrainError {
     /// There is nothing to learn from, or nothing to validate with.
-    Empty {
-        /// Which part of the data.
-        part: &'static str,
-    },
+    #[error("the {part} data are empty")]
+    Empty { part: &'static str },
     /// A label is not a class.
+    #[error("label {index} is class {label}, but the classes are 0 to {}", classes.saturating_sub(1))]
     Label {
-        /// Position of the label.
         index: usize,
-        /// The label.
         label: usize,
-        /// The number of classes.
         classes: usize,
     },
     /// A number of the data is NaN or infinite.
-    Input {
-        /// Its position in the flat data.
-        index: usize,
-    },
+    #[error("number {index} of the data is not finite")]
+    Input { index: usize },
     /// The loss is no longer a number: the step size is too large, or the data are.
-    Diverged {
-        /// In which epoch, counted from one.
-        epoch: usize,
-    },
+    #[error("the loss became infinite in epoch {epoch}; use a smaller rate or scale the data")]
+    Diverged { epoch: usize },
     /// The data do not have the sizes that the model asks for.
-    Sizes(DenseError),
-}
-
-impl fmt::Display for TrainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TrainError::Empty { part } => write!(f, "the {part} data are empty"),
-            TrainError::Label {
-                index,
-                label,
-                classes,
-            } => write!(
-                f,
-                "label {index} is class {label}, but the classes are 0 to {}",
-                classes.saturating_sub(1)
-            ),
-            TrainError::Input { index } => write!(f, "number {index} of the data is not finite"),
-            TrainError::Diverged { epoch } => write!(
-                f,
-                "the loss became infinite in epoch {epoch}; use a smaller rate or scale the data"
-            ),
-            TrainError::Sizes(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TrainError {}
-
-impl From<DenseError> for TrainError {
-    fn from(error: DenseError) -> Self {
-        TrainError::Sizes(error)
-    }
+    #[error(transparent)]
+    Sizes(#[from] DenseError),
 }
 
 /// What an observer of training sees after each epoch.
 #[derive(Debug)]
 pub struct Epoch<'a> {
-    /// Counted from one.
+    /// The epoch, counted from one.
     pub number: usize,
-    /// At most this many.
+    /// The largest number of epochs.
     pub epochs: usize,
     /// Mean loss over the steps of this epoch.
     pub training: f64,
@@ -132,16 +95,16 @@ pub struct Epoch<'a> {
     pub labels: &'a [usize],
 }
 
-/// What came of training.
+/// The outcome of training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training<M> {
     /// The model with the best validation loss.
     pub model: M,
-    /// Its epoch, counted from one; zero: no epoch was completed.
+    /// The epoch of that model, counted from one; zero where no epoch was completed.
     pub best_epoch: usize,
-    /// Its validation loss.
+    /// The validation loss of that model.
     pub validation: f64,
-    /// How many epochs were run.
+    /// Epochs that were run.
     pub epochs: usize,
 }
 
@@ -176,12 +139,7 @@ pub fn train_vae<T: Number>(
     let mut noise = vec![0.0; batch * latent];
     let mut order: Vec<usize> = (0..training.labels.len()).collect();
     let mut scores = Vec::new();
-    let mut outcome = Training {
-        model: vae.clone(),
-        best_epoch: 0,
-        validation: f64::INFINITY,
-        epochs: 0,
-    };
+    let mut outcome = Training::new(&vae);
     let mut step = 0;
     for epoch in 1..=settings.epochs {
         shuffle(&mut order, settings.seed, epoch);
@@ -215,30 +173,52 @@ pub fn train_vae<T: Number>(
         let count = training.labels.len() as f64;
         let loss = vae.validate(validation, settings.beta, &mut scores)?;
         let total = sum.total(settings.beta) / count;
-        if !(total.is_finite() && loss.is_finite()) {
-            return Err(TrainError::Diverged { epoch });
-        }
-        outcome.epochs = epoch;
-        let best = loss < outcome.validation;
-        if best {
-            outcome.model.clone_from(&vae);
-            outcome.best_epoch = epoch;
-            outcome.validation = loss;
-        }
         let report = Epoch {
             number: epoch,
             epochs: settings.epochs,
             training: total,
             validation: loss,
-            best,
+            best: loss < outcome.validation,
             scores: &scores,
             labels: validation.labels,
         };
-        if observe(&report).is_break() || epoch - outcome.best_epoch >= settings.patience {
+        outcome.record(&vae, &report)?;
+        if observe(&report).is_break() || outcome.exhausted(settings) {
             break;
         }
     }
     Ok(outcome)
+}
+
+impl<M: Clone> Training<M> {
+    /// Before the first epoch.
+    pub(super) fn new(start: &M) -> Self {
+        Training {
+            model: start.clone(),
+            best_epoch: 0,
+            validation: f64::INFINITY,
+            epochs: 0,
+        }
+    }
+
+    /// Takes note of an epoch, and of its model where it is the best so far.
+    pub(super) fn record(&mut self, model: &M, report: &Epoch<'_>) -> Result<(), TrainError> {
+        let epoch = report.number;
+        if !(report.training.is_finite() && report.validation.is_finite()) {
+            return Err(TrainError::Diverged { epoch });
+        }
+        self.epochs = epoch;
+        if report.best {
+            self.model.clone_from(model);
+            (self.best_epoch, self.validation) = (epoch, report.validation);
+        }
+        Ok(())
+    }
+
+    /// Whether the loss has not improved for as long as the settings allow.
+    pub(super) fn exhausted(&self, settings: &TrainSettings) -> bool {
+        self.epochs - self.best_epoch >= settings.patience
+    }
 }
 
 impl<T: Number> Vae<T> {

@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::{Add, Div, Mul, Sub};
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -29,6 +28,13 @@ pub enum LedgerError {
         /// The expression, written out.
         what: String,
     },
+    /// A formula that cannot be read.
+    Formula {
+        /// The formula.
+        formula: String,
+        /// What is wrong with it.
+        message: String,
+    },
 }
 
 impl fmt::Display for LedgerError {
@@ -39,6 +45,7 @@ impl fmt::Display for LedgerError {
                 f,
                 "{what} is undefined for the printed numbers; look for a misprint among them"
             ),
+            LedgerError::Formula { formula, message } => write!(f, "`{formula}`: {message}"),
         }
     }
 }
@@ -102,11 +109,11 @@ pub fn enclose(printed: &Printed) -> Enclosure {
 }
 
 /// Whether two enclosures have a number in common.
-pub fn meet(a: &Enclosure, b: &Enclosure) -> bool {
+pub fn overlap(a: &Enclosure, b: &Enclosure) -> bool {
     !a.exceeds(b) && !b.exceeds(a)
 }
 
-type Function = fn(&[Enclosure]) -> Option<Enclosure>;
+pub(super) type Function = fn(&[Enclosure]) -> Option<Enclosure>;
 
 /// An expression over cells.
 #[derive(Clone, Debug)]
@@ -123,64 +130,9 @@ pub enum Expr {
     Mul(Box<Expr>, Box<Expr>),
     /// `a / b`.
     Div(Box<Expr>, Box<Expr>),
-    /// A named function of several arguments.
-    Call(&'static str, Function, Vec<Expr>),
+    /// A function of several arguments, and the name by which it is written out.
+    Call(String, Function, Vec<Expr>),
 }
-
-/// The number in the cell `id`.
-pub fn cell(id: impl Into<String>) -> Expr {
-    Expr::Cell(id.into())
-}
-
-/// A whole number.
-pub fn int(n: i64) -> Expr {
-    Expr::Number(BigRational::from_integer(n.into()))
-}
-
-/// `√x`.
-pub fn sqrt(x: Expr) -> Expr {
-    Expr::Call("√", |a| a.first()?.sqrt(BITS), vec![x])
-}
-
-/// `ln x`.
-pub fn ln(x: Expr) -> Expr {
-    Expr::Call("ln", |a| a.first()?.ln(BITS), vec![x])
-}
-
-/// The larger of two.
-pub fn max(a: Expr, b: Expr) -> Expr {
-    Expr::Call(
-        "max",
-        |x| match x {
-            [a, b] => Some(Enclosure::between(
-                a.low().max(b.low()).clone(),
-                a.high().max(b.high()).clone(),
-            )),
-            _ => None,
-        },
-        vec![a, b],
-    )
-}
-
-/// A named function of the values of several cells.
-pub fn call(name: &'static str, function: Function, arguments: Vec<Expr>) -> Expr {
-    Expr::Call(name, function, arguments)
-}
-
-macro_rules! operator {
-    ($trait:ident, $method:ident) => {
-        impl $trait for Expr {
-            type Output = Expr;
-            fn $method(self, other: Expr) -> Expr {
-                Expr::$trait(Box::new(self), Box::new(other))
-            }
-        }
-    };
-}
-operator!(Add, add);
-operator!(Sub, sub);
-operator!(Mul, mul);
-operator!(Div, div);
 
 impl Expr {
     /// All values that the printed digits leave open.
@@ -211,6 +163,23 @@ impl Expr {
         })
     }
 
+    /// The expression with `place` for the `@` that its cells may begin with.
+    pub(super) fn at(&self, place: &str) -> Expr {
+        let at = |e: &Expr| Box::new(e.at(place));
+        match self {
+            Expr::Cell(id) => Expr::Cell(id.replacen('@', place, 1)),
+            Expr::Number(n) => Expr::Number(n.clone()),
+            Expr::Add(a, b) => Expr::Add(at(a), at(b)),
+            Expr::Sub(a, b) => Expr::Sub(at(a), at(b)),
+            Expr::Mul(a, b) => Expr::Mul(at(a), at(b)),
+            Expr::Div(a, b) => Expr::Div(at(a), at(b)),
+            Expr::Call(name, function, arguments) => {
+                let arguments = arguments.iter().map(|a| a.at(place)).collect();
+                Expr::Call(name.clone(), *function, arguments)
+            }
+        }
+    }
+
     /// The expression with the printed digits in place of the cells, as a reader would key it in.
     pub fn written_out(&self, paper: &Paper) -> String {
         self.write(paper, 0)
@@ -237,7 +206,7 @@ impl Expr {
             Expr::Sub(a, b) => infix(" − ", 1, a, b, 2),
             Expr::Mul(a, b) => infix("·", 2, a, b, 2),
             Expr::Div(a, b) => infix("/", 2, a, b, 3),
-            Expr::Call("√", _, arguments) => {
+            Expr::Call(name, _, arguments) if name == "√" => {
                 let inner: Vec<String> = arguments.iter().map(|x| x.write(paper, 0)).collect();
                 let inner = inner.concat();
                 if inner.chars().all(|c| c.is_ascii_digit()) {
@@ -292,13 +261,16 @@ mod tests {
         BigRational::new(n.into(), d.into())
     }
 
+    fn expr(formula: &str) -> Expr {
+        Expr::parse(formula, &Paper::published()).unwrap()
+    }
+
     #[test]
     fn an_expression_reads_as_it_is_evaluated() {
         let paper = Paper::published();
-        let bound = cell("sec:thm1/epsilon")
-            + cell("sec:thm1/bound/C") / sqrt(cell("sec:thm1/bound/K_eff"));
+        let bound = expr("[sec:thm1/epsilon] + [sec:thm1/bound/C]/√[sec:thm1/bound/K_eff]");
         assert_eq!(bound.written_out(&paper), "0.140 + 2.0/√5");
-        let nested = (int(1) - (int(2) - int(3))) / (int(4) / int(5)) * (int(6) + int(7));
+        let nested = expr("(1 - (2 - 3))/(4/5)·(6 + 7)");
         assert_eq!(nested.written_out(&paper), "(1 − (2 − 3))/(4/5)·(6 + 7)");
         let reading = Reading::new(&paper);
         // (1 − (2 − 3)) / (4/5) · 13 = 2 · 5/4 · 13 = 32.5
@@ -310,7 +282,7 @@ mod tests {
     #[test]
     fn a_sum_of_rounded_numbers_is_as_wide_as_their_rounding() {
         let paper = Paper::published();
-        let sum = cell("tab:thm7/K=2/epistemic") + cell("tab:thm7/K=2/aleatoric");
+        let sum = expr("[tab:thm7/K=2/epistemic] + [tab:thm7/K=2/aleatoric]");
         let value = sum.value(&Reading::new(&paper)).unwrap();
         // 0.0920 + 0.0383, each ± 0.00005
         assert_eq!(value.low(), &q(1302, 10_000));
@@ -321,13 +293,11 @@ mod tests {
     fn what_is_undefined_is_named() {
         let paper = Paper::published();
         let reading = Reading::new(&paper);
-        let error = (int(1) / cell("tab:thm5/eps=0.0/L1"))
-            .value(&reading)
-            .unwrap_err();
+        let error = expr("1/[tab:thm5/eps=0.0/L1]").value(&reading).unwrap_err();
         assert!(error.to_string().contains("1/0.000"), "{error}");
-        let error = cell("nowhere").value(&reading).unwrap_err();
+        let error = expr("[nowhere]").value(&reading).unwrap_err();
         assert!(error.to_string().contains("`nowhere`"), "{error}");
-        assert!(ln(int(0)).value(&reading).is_err());
+        assert!(expr("ln(0)").value(&reading).is_err());
     }
 
     #[test]

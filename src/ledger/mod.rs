@@ -7,13 +7,20 @@
 //! | [`claims`] | every claim with the check that computes its verdict |
 
 pub mod claims;
+mod evidence;
 mod expr;
 mod fit;
+mod formula;
 pub mod paper;
+mod pinned;
 pub mod recompute;
 mod records;
+mod text;
 mod verdict;
 
-pub use expr::{Expr, LedgerError, Reading, decimal, enclose, meet, shown};
+pub use evidence::{Evidence, EvidenceKind, evidence};
+pub use expr::{Expr, LedgerError, Reading};
+pub use pinned::{Change, PINNED, changes};
 pub use records::{Records, Row, Run};
+pub use text::TextError;
 pub use verdict::{Engine, Finding, Verdict, VerdictKind};

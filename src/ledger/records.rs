@@ -7,11 +7,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::claims::Claim;
+
 /// One harness or property of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Its name.
     pub name: String,
+    /// The source file, where the record names it.
+    pub file: String,
     /// The claims it is evidence for or against.
     pub claims: Vec<String>,
     /// What became of it, in words.
@@ -65,16 +69,15 @@ impl Records {
         }
     }
 
-    /// What the runs say about a claim; that nothing was run is said of whole results only.
-    pub(super) fn lines(&self, id: &str) -> Vec<String> {
-        let whole = super::claims::node(id).is_some();
+    /// What the runs say about a claim; that nothing was run is said of the first rank only.
+    pub(super) fn lines(&self, claim: &Claim) -> Vec<String> {
         let of = |run: &Option<Run>, what: &str| match run {
-            None if whole => vec![format!("{what}: not run")],
+            None if claim.is_first_rank() => vec![format!("{what}: not run")],
             None => Vec::new(),
             Some(run) => run
                 .rows
                 .iter()
-                .filter(|row| row.claims.iter().any(|claim| claim == id))
+                .filter(|row| row.claims.contains(&claim.id))
                 .map(|row| format!("{what}: {} {}", row.name, row.outcome))
                 .collect(),
         };
@@ -98,6 +101,11 @@ fn run(
         .filter_map(|entry| {
             Some(Row {
                 name: entry.get("name")?.as_str()?.to_owned(),
+                file: entry
+                    .get("file")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned(),
                 claims: entry
                     .get("claims")?
                     .as_array()?
@@ -146,6 +154,10 @@ fn property(entry: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn lines(records: &Records, id: &str) -> Vec<String> {
+        records.lines(crate::ledger::claims::find(id).unwrap())
+    }
+
     #[test]
     fn a_missing_or_broken_record_counts_as_not_run() {
         let folder = tempfile::tempdir().unwrap();
@@ -154,10 +166,10 @@ mod tests {
         std::fs::write(folder.path().join("proofs.json"), "not json").unwrap();
         assert_eq!(Records::read(folder.path()), Records::none());
         assert_eq!(
-            Records::none().lines("L2"),
+            lines(&Records::none(), "L2"),
             ["proof harnesses: not run", "properties: not run"]
         );
-        assert!(Records::none().lines("T2.bounds").is_empty());
+        assert!(lines(&Records::none(), "T2.bounds").is_empty());
     }
 
     #[test]
@@ -169,8 +181,8 @@ mod tests {
         write(
             "properties.json",
             r#"{"commit": "abc", "modified": false, "time": 7, "passed": false, "properties": [
-            {"name": "lemma_2.tail", "claims": ["L2"], "passed": true, "trials": 400},
-            {"name": "lemma_4.tail", "claims": ["L4"], "passed": false, "trials": 9}]}"#,
+            {"name": "l2.tail", "claims": ["L2"], "passed": true, "trials": 400},
+            {"name": "l4.tail", "claims": ["L4"], "passed": false, "trials": 9}]}"#,
         );
         write(
             "proofs.json",
@@ -180,15 +192,15 @@ mod tests {
         );
         let records = Records::read(folder.path());
         assert_eq!(
-            records.lines("L2"),
-            ["properties: lemma_2.tail passed, 400 trials"]
+            lines(&records, "L2"),
+            ["properties: l2.tail passed, 400 trials"]
         );
         assert_eq!(
-            records.lines("L4"),
-            ["properties: lemma_4.tail FAILED, 9 trials"]
+            lines(&records, "L4"),
+            ["properties: l4.tail FAILED, 9 trials"]
         );
         assert_eq!(
-            records.lines("T1.Keff"),
+            lines(&records, "T1.Keff"),
             ["proof harnesses: kish passed under cargo test, Kani: not run"]
         );
         let properties = records.properties.unwrap();

@@ -19,6 +19,7 @@ const BLOCK: usize = 1 << 12;
 
 /// The exact sum of any number of doubles: the same numbers as [`ExactSum`], in less time and, as
 /// long as all terms lie in `[2⁻³⁰, 2¹⁴)` or are zero, in less space.
+#[must_use]
 #[derive(Clone, Debug, Default)]
 pub struct BandedSum {
     /// Sum of the terms in the band, in units of 2⁻⁸².
@@ -89,6 +90,7 @@ impl BandedSum {
     }
 
     /// The sum, rounded once to the nearest double (ties to even).
+    #[must_use]
     pub fn to_f64(&self) -> f64 {
         match &self.rest {
             // The conversion rounds to nearest, ties to even; scaling by a power of two is exact,

@@ -21,14 +21,13 @@
 //! | [`backward_input`] | `dX`, started from 0 | `dY` | `Wᵀ` | outputs |
 //! | [`backward_weights`] | `dW`, as it is | `Xᵀ` | `dY` | rows of the batch |
 
-use std::fmt;
 use std::ops::{Add, Mul};
 
 use pulp::{Arch, Simd, WithSimd};
 
 /// The sizes of one dense layer applied to a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct LayerShape {
     /// Rows of the batch.
     pub rows: usize,
     /// Inputs of the layer, the columns of `X`.
@@ -37,8 +36,15 @@ pub struct Shape {
     pub outputs: usize,
 }
 
+impl LayerShape {
+    fn sizes(self) -> (usize, usize, usize) {
+        (self.rows, self.inputs, self.outputs)
+    }
+}
+
 /// Why a product was refused: a slice does not have the length that the shape asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{argument} has {length} entries; a {rows} × {columns} matrix was expected")]
 pub struct DenseError {
     /// Which argument.
     pub argument: &'static str,
@@ -49,23 +55,6 @@ pub struct DenseError {
     /// The number of columns it should have.
     pub columns: usize,
 }
-
-impl fmt::Display for DenseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            argument,
-            length,
-            rows,
-            columns,
-        } = self;
-        write!(
-            f,
-            "{argument} has {length} entries; a {rows} × {columns} matrix was expected"
-        )
-    }
-}
-
-impl std::error::Error for DenseError {}
 
 /// `C += A·B`; `A` is read through two strides, so that a transposed `A` needs no copy.
 pub struct Product<'a, T> {
@@ -106,17 +95,13 @@ impl Element for f32 {
 /// # Errors
 /// [`DenseError`] when a length does not fit the shape; `y` is then untouched.
 pub fn forward<T: Element>(
-    shape: Shape,
+    shape: LayerShape,
     x: &[T],
     w: &[T],
     b: &[T],
     y: &mut [T],
 ) -> Result<(), DenseError> {
-    let Shape {
-        rows,
-        inputs,
-        outputs,
-    } = shape;
+    let (rows, inputs, outputs) = shape.sizes();
     expect("x", x.len(), rows, inputs)?;
     expect("w", w.len(), inputs, outputs)?;
     expect("b", b.len(), 1, outputs)?;
@@ -146,17 +131,13 @@ pub fn forward<T: Element>(
 /// # Errors
 /// [`DenseError`] when a length does not fit the shape; nothing is then written.
 pub fn backward_input<T: Element>(
-    shape: Shape,
+    shape: LayerShape,
     dy: &[T],
     w: &[T],
     w_transposed: &mut [T],
     dx: &mut [T],
 ) -> Result<(), DenseError> {
-    let Shape {
-        rows,
-        inputs,
-        outputs,
-    } = shape;
+    let (rows, inputs, outputs) = shape.sizes();
     expect("dy", dy.len(), rows, outputs)?;
     expect("w", w.len(), inputs, outputs)?;
     expect("w_transposed", w_transposed.len(), outputs, inputs)?;
@@ -180,17 +161,13 @@ pub fn backward_input<T: Element>(
 /// # Errors
 /// [`DenseError`] when a length does not fit the shape; nothing is then written.
 pub fn backward_weights<T: Element>(
-    shape: Shape,
+    shape: LayerShape,
     x: &[T],
     dy: &[T],
     dw: &mut [T],
     db: &mut [T],
 ) -> Result<(), DenseError> {
-    let Shape {
-        rows,
-        inputs,
-        outputs,
-    } = shape;
+    let (rows, inputs, outputs) = shape.sizes();
     expect("x", x.len(), rows, inputs)?;
     expect("dy", dy.len(), rows, outputs)?;
     expect("dw", dw.len(), inputs, outputs)?;

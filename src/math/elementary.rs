@@ -11,6 +11,7 @@
 /// Contract, which the proofs rely on and the exhaustive tests check: for `x ≤ 0` the result is
 /// finite and lies in `[0, 1]`; `exp(0) = exp(-0) = 1`; `exp(-∞) = 0`. Error below 1 ulp.
 #[inline]
+#[must_use]
 pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
@@ -20,18 +21,21 @@ pub fn exp(x: f64) -> f64 {
 /// Domain: `[0, +∞]`; NaN and negative values give NaN. Range: `[-∞, +∞]`, with `ln(0) = -∞`,
 /// `ln(1) = 0`. Error below 1 ulp, subnormal arguments included.
 #[inline]
+#[must_use]
 pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }
 
 /// `e^x` in single precision, with the contract of [`exp`].
 #[inline]
+#[must_use]
 pub fn exp32(x: f32) -> f32 {
     libm::expf(x)
 }
 
 /// Natural logarithm in single precision, with the contract of [`ln`].
 #[inline]
+#[must_use]
 pub fn ln32(x: f32) -> f32 {
     libm::logf(x)
 }

@@ -11,6 +11,13 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 /// A real number known to lie from `low` to `high`, both included.
+///
+/// ```
+/// use lpf::math::Enclosure;
+/// let three = Enclosure::integer(3);
+/// let (root, log) = (three.sqrt(64).unwrap(), three.ln(64).unwrap());
+/// assert!(root.exceeds(&log)); // √3 > ln 3, decided in whole numbers
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enclosure {
     low: BigRational,

@@ -25,6 +25,16 @@ const LOWEST: i32 = -1074;
 ///
 /// Merging two accumulators gives exactly the sum of all their terms, so that shards, threads and
 /// groups of evidence agree to the bit with one pass over everything.
+///
+/// ```
+/// use lpf::math::ExactSum;
+/// let terms = [1e300, 1.0, -1e300, 1e-300];
+/// let sum: ExactSum = terms.into_iter().collect();
+/// let reversed: ExactSum = terms.into_iter().rev().collect();
+/// assert_eq!(sum, reversed);
+/// assert_eq!(sum.to_f64(), 1.0); // from left to right, doubles give 1e-300
+/// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct ExactSum {
     chunks: [i64; CHUNKS],
@@ -92,11 +102,13 @@ impl ExactSum {
     }
 
     /// The sum, rounded once to the nearest double (ties to even).
+    #[must_use]
     pub fn to_f64(&self) -> f64 {
         self.round(f64::MANTISSA_DIGITS, 0)
     }
 
     /// The sum, rounded once to the nearest single (ties to even).
+    #[must_use]
     pub fn to_f32(&self) -> f32 {
         // The lowest bit of a single is 2⁻¹⁴⁹. The rounded value is representable, or too large
         // for a single and then beyond the last rounding boundary: the cast is exact either way.

@@ -22,6 +22,13 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use super::{exp, ln};
 
 /// The reals from `low` to `high`, both included; an endpoint may be infinite, none is NaN.
+///
+/// ```
+/// use lpf::math::Interval;
+/// let tenth = Interval::point(1.0) / Interval::point(10.0);
+/// let sum = tenth + tenth + tenth;
+/// assert!(sum.low() <= 0.3 && 0.3 <= sum.high() && sum.high() - sum.low() < 2e-16);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     low: f64,

@@ -6,6 +6,7 @@ use super::{Real, canonical_sum};
 ///
 /// Domain: any numbers; `−∞` stands for a vanishing term. Range: at least the maximum of the
 /// terms, at most the maximum plus `ln n`. Empty or all `−∞`: `−∞`. With `+∞`: `+∞`. With NaN: NaN.
+#[must_use]
 pub fn log_sum_exp<S: Real>(terms: &[S]) -> S {
     let mut max = S::neg_infinity();
     for &x in terms {

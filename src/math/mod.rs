@@ -6,7 +6,7 @@
 
 mod banded_sum;
 pub mod dense;
-mod double;
+mod double_double;
 mod elementary;
 mod enclosure;
 mod exact_sum;
@@ -15,7 +15,7 @@ mod log_sum_exp;
 mod scalar;
 
 pub use banded_sum::BandedSum;
-pub use double::DoubleDouble;
+pub use double_double::DoubleDouble;
 pub use elementary::{exp, exp32, ln, ln32};
 pub use enclosure::Enclosure;
 pub use exact_sum::ExactSum;

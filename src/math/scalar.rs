@@ -177,6 +177,7 @@ const SORTED: usize = 16;
 /// This is cheaper than [`Scalar::sum`] for a few terms and, unlike it, within reach of a solver.
 ///
 /// Domain: no NaN (with one, the order is unspecified but nothing panics).
+#[must_use]
 pub fn canonical_sum<S: Field>(terms: &[S]) -> S {
     let n = terms.len();
     if n > SORTED {
@@ -201,6 +202,7 @@ pub fn canonical_sum<S: Field>(terms: &[S]) -> S {
 /// The exact rational value of a finite double, or `None` for NaN and infinities.
 ///
 /// This is the bridge from floating-point results to exact oracles.
+#[must_use]
 pub fn rational(x: f64) -> Option<BigRational> {
     BigRational::from_f64(x)
 }

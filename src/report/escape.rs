@@ -4,6 +4,7 @@
 ///
 /// Control characters that XML 1.0 forbids become U+FFFD, so that the result is well-formed
 /// whatever the input holds.
+#[must_use]
 pub fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,6 +23,7 @@ pub fn escape_html(text: &str) -> String {
 }
 
 /// Escapes for a Markdown table cell or paragraph: no markup, no line breaks, no raw HTML.
+#[must_use]
 pub fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -44,6 +46,7 @@ pub fn escape_markdown(text: &str) -> String {
 ///
 /// These are control characters, which can move the cursor or recolour the screen, and those that
 /// change the direction of what follows or are not seen at all.
+#[must_use]
 pub fn escape_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -7,13 +7,13 @@ use super::escape_html;
 /// One case of a JUnit report.
 #[derive(Clone, Debug)]
 pub struct JunitCase {
-    /// Its name.
+    /// Name of the test case.
     pub name: String,
     /// How long it took, where it was measured.
     pub seconds: Option<f64>,
-    /// Why it failed, if it did.
+    /// Reason of the failure, if it failed.
     pub failure: Option<String>,
-    /// Why it was not run, if it was not.
+    /// Reason for skipping, if it was not run.
     pub skipped: Option<String>,
 }
 

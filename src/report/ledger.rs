@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::whereabouts::{Whereabouts, whereabouts};
 use super::{escape_html, escape_markdown, escape_terminal};
 use crate::exhibit::{Cell, Table};
-use crate::ledger::VerdictKind;
-use crate::ledger::claims::{Judged, counts};
+use crate::ledger::claims::{Judged, all, counts, node};
+use crate::ledger::paper::Node;
+use crate::ledger::{Evidence, VerdictKind};
 
 /// A sign beside each verdict's word, so that a column can be skimmed without colour.
 pub fn sign(kind: VerdictKind) -> &'static str {
@@ -63,9 +63,9 @@ pub fn claims_table(judged: &[&Judged]) -> Table {
         .map(|entry| {
             let kind = entry.finding.verdict.kind();
             vec![
-                Cell::text(entry.claim.id),
+                Cell::text(entry.claim.id.as_str()),
                 Cell::text(format!("{} {kind}", sign(kind))),
-                Cell::text(entry.claim.statement),
+                Cell::text(entry.claim.statement.as_str()),
             ]
         })
         .collect();
@@ -79,31 +79,93 @@ pub fn claims_table(judged: &[&Judged]) -> Table {
     }
 }
 
-fn rests_on(entry: &Judged) -> String {
-    let names: Vec<String> = entry.rests_on.iter().map(ToString::to_string).collect();
-    names.join(", ")
+/// The theorems: what each says, its verdict, and what holds in its place.
+pub fn theorems_table(judged: &[Judged]) -> Table {
+    let verdict = |entry: &Judged| {
+        let kind = entry.finding.verdict.kind();
+        format!("{} {kind}", sign(kind))
+    };
+    let instead = |id: &str| {
+        let ids = replacements(id);
+        let found = judged
+            .iter()
+            .filter(|entry| ids.contains(&entry.claim.id.as_str()));
+        let lines: Vec<String> = found
+            .map(|entry| format!("{} {}", entry.claim.id, verdict(entry)))
+            .collect();
+        lines.join(", ")
+    };
+    let rows = judged
+        .iter()
+        .filter(|entry| matches!(node(&entry.claim.id), Some(Node::Theorem(_))))
+        .map(|entry| {
+            vec![
+                Cell::text(entry.claim.id.as_str()),
+                Cell::text(entry.claim.statement.as_str()),
+                Cell::text(verdict(entry)),
+                Cell::text(instead(&entry.claim.id)),
+            ]
+        })
+        .collect();
+    Table {
+        id: "theorems".into(),
+        title: "Theorems".into(),
+        columns: ["id", "what is claimed", "verdict", "in its place"]
+            .map(str::to_owned)
+            .into(),
+        rows,
+    }
 }
 
-/// The lines "name: file" of where evidence is.
-fn places(w: &Whereabouts) -> Vec<(String, &'static str)> {
-    let named = |name: &str, files: &'static [&'static str]| {
-        let name = name.to_owned();
-        files.iter().map(move |file| (name.clone(), *file))
-    };
-    named("as the paper states it", w.bound)
-        .chain(
-            w.instead
-                .iter()
-                .map(|(name, file)| (format!("what holds instead: {name}"), *file)),
-        )
-        .chain(named("proof harnesses", w.proofs))
-        .chain(named("properties", w.properties))
+/// Refuted results that the paper's proof uses, in words; empty where it uses none.
+fn refuted_premises(entry: &Judged) -> String {
+    let names: Vec<String> = entry
+        .refuted_premises
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    match &names[..] {
+        [] => String::new(),
+        [one] => format!("its proof uses {one}, which is refuted"),
+        [first @ .., last] => {
+            format!(
+                "its proof uses {} and {last}, which are refuted",
+                first.join(", ")
+            )
+        }
+    }
+}
+
+/// The claims that hold in the place of this one: `T5'` for `T5`, and for `T5.bounds`.
+fn replacements(id: &str) -> Vec<&'static str> {
+    let root = id.split('.').next().unwrap_or(id);
+    all()
+        .iter()
+        .map(|claim| claim.id.as_str())
+        .filter(|other| other.len() > root.len() && other.trim_end_matches('\'') == root)
         .collect()
 }
 
+/// The lines "name: file" of where evidence for a claim is. A file with several pieces of evidence
+/// of one kind stands once.
+fn places(evidence: &[Evidence], id: &str) -> Vec<(String, String)> {
+    let mut places: Vec<(String, String)> = Vec::new();
+    let own = |piece: &&Evidence| piece.claims.iter().any(|claim| claim == id);
+    for piece in evidence.iter().filter(own) {
+        let name = piece.kind.name().to_owned();
+        if !places
+            .iter()
+            .any(|(kind, file)| *kind == name && *file == piece.file)
+        {
+            places.push((name, piece.file.clone()));
+        }
+    }
+    places
+}
+
 /// One claim in full, for a terminal.
-pub fn claim_text(entry: &Judged) -> String {
-    let (claim, finding) = (&entry.claim, &entry.finding);
+pub fn claim_text(entry: &Judged, evidence: &[Evidence]) -> String {
+    let (claim, finding) = (entry.claim, &entry.finding);
     let kind = finding.verdict.kind();
     let mut out = format!("{}  {} {kind}\n{}\n\n", claim.id, sign(kind), claim.place);
     let mut item = |name: &str, text: &str| {
@@ -111,18 +173,19 @@ pub fn claim_text(entry: &Judged) -> String {
             let _ = writeln!(out, "{name:12} {}", escape_terminal(text));
         }
     };
-    item("claimed", claim.statement);
-    item("provided", claim.hypotheses);
+    item("claimed", &claim.statement);
+    item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
-    item("rests on", &rests_on(entry));
-    item("what to do", claim.advice);
+    item("premises", &refuted_premises(entry));
+    item("what to do", &claim.advice);
+    item("instead", &replacements(&claim.id).join(", "));
     if !finding.evidence.is_empty() {
         out.push_str("\nstep by step\n");
         for (i, line) in finding.evidence.iter().enumerate() {
             let _ = writeln!(out, "  {:2}. {}", i + 1, escape_terminal(line));
         }
     }
-    let places = places(&whereabouts(claim.id));
+    let places = places(evidence, &claim.id);
     if !places.is_empty() {
         out.push_str("\nin this repository\n");
         for (name, file) in places {
@@ -134,24 +197,25 @@ pub fn claim_text(entry: &Judged) -> String {
 
 /// One claim in full, as Markdown.
 pub fn claim_markdown(entry: &Judged) -> String {
-    let (claim, finding) = (&entry.claim, &entry.finding);
+    let (claim, finding) = (entry.claim, &entry.finding);
     let kind = finding.verdict.kind();
     let mut out = format!(
         "### {}: {} {kind}\n\n{}\n\n",
         claim.id,
         sign(kind),
-        escape_markdown(claim.statement)
+        escape_markdown(&claim.statement)
     );
     let mut item = |name: &str, text: &str| {
         if !text.is_empty() {
             let _ = writeln!(out, "- **{name}**: {}", escape_markdown(text));
         }
     };
-    item("where", claim.place);
-    item("provided", claim.hypotheses);
+    item("where", &claim.place);
+    item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
-    item("rests on", &rests_on(entry));
-    item("what to do", claim.advice);
+    item("premises", &refuted_premises(entry));
+    item("what to do", &claim.advice);
+    item("instead", &replacements(&claim.id).join(", "));
     if !finding.evidence.is_empty() {
         out.push('\n');
         for (i, line) in finding.evidence.iter().enumerate() {
@@ -163,39 +227,38 @@ pub fn claim_markdown(entry: &Judged) -> String {
 }
 
 /// One claim in full, as an HTML article that `#ID` links to.
-pub fn claim_html(entry: &Judged) -> String {
-    let (claim, finding) = (&entry.claim, &entry.finding);
+pub fn claim_html(entry: &Judged, evidence: &[Evidence]) -> String {
+    let (claim, finding) = (entry.claim, &entry.finding);
     let kind = finding.verdict.kind();
     let mut out = format!(
         "<article id=\"{0}\"><h3>{0} <span class=\"verdict\">{1} {kind}</span></h3><p>{2}</p>\
          <dl class=\"settings\">",
-        escape_html(claim.id),
+        escape_html(&claim.id),
         sign(kind),
-        escape_html(claim.statement)
+        escape_html(&claim.statement)
     );
     let mut item = |name: &str, text: &str| {
         if !text.is_empty() {
             let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape_html(text));
         }
     };
-    item("where", claim.place);
-    item("provided", claim.hypotheses);
+    item("where", &claim.place);
+    item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
-    item("what to do", claim.advice);
-    if !entry.rests_on.is_empty() {
-        let links: Vec<String> = entry
-            .rests_on
-            .iter()
-            .map(|node| format!("<a href=\"#{node}\">{node}</a>"))
-            .collect();
-        let _ = write!(
-            out,
-            "<dt>rests on</dt><dd>{}, which fell</dd>",
-            links.join(", ")
-        );
+    item("what to do", &claim.advice);
+    let link = |id: &str| format!("<a href=\"#{0}\">{0}</a>", escape_html(id));
+    let mut premises = escape_html(&refuted_premises(entry));
+    for node in entry.refuted_premises.iter().map(ToString::to_string) {
+        premises = premises.replace(&node, &link(&node));
     }
-    for (name, file) in places(&whereabouts(claim.id)) {
-        let name = escape_html(&name);
+    let instead: Vec<String> = replacements(&claim.id).into_iter().map(link).collect();
+    for (name, html) in [("premises", premises), ("instead", instead.join(", "))] {
+        if !html.is_empty() {
+            let _ = write!(out, "<dt>{name}</dt><dd>{html}</dd>");
+        }
+    }
+    for (name, file) in places(evidence, &claim.id) {
+        let file = escape_html(&file);
         let _ = write!(out, "<dt>{name}</dt><dd><code>{file}</code></dd>");
     }
     out.push_str("</dl>");
@@ -222,9 +285,9 @@ pub fn claims_html(judged: &[Judged]) -> String {
         let _ = write!(
             out,
             "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"verdict\">{1} {kind}</td><td>{2}</td></tr>",
-            escape_html(entry.claim.id),
+            escape_html(&entry.claim.id),
             sign(kind),
-            escape_html(entry.claim.statement)
+            escape_html(&entry.claim.statement)
         );
     }
     out.push_str("</tbody></table></div>\n");

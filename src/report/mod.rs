@@ -6,8 +6,9 @@
 //! | `audit`, `audit_*` | [`AuditReport`](crate::audit::AuditReport) as text, JSON, Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
-//! | `ledger`, `whereabouts` | claims and verdicts, and where their evidence is |
+//! | `ledger` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
+//! | `verification` | the report of `lpf verify`: a page, JSON, Markdown and JUnit |
 
 mod audit;
 mod audit_ci;
@@ -20,7 +21,7 @@ mod junit;
 mod ledger;
 mod page;
 mod table;
-mod whereabouts;
+mod verification;
 
 pub use audit_ci::harmless_json;
 pub use chart::svg;
@@ -28,9 +29,10 @@ pub use escape::{escape_html, escape_markdown, escape_terminal};
 pub use junit::{JunitCase, junit};
 pub use ledger::{
     claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, meaning, sign,
+    theorems_table,
 };
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
 };
-pub use whereabouts::{Whereabouts, whereabouts};
+pub use verification::Verification;

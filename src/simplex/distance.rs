@@ -8,6 +8,7 @@ use super::Distribution;
 use crate::math::{ExactSum, ln};
 
 /// `H(P) = −Σ p ln p` in nats, with `0 ln 0 = 0`. Range: `[0, ln n]` up to rounding.
+#[must_use]
 pub fn entropy_nats(p: &Distribution) -> f64 {
     let terms = p.probabilities().iter().filter(|&&x| x > 0.0);
     // Each term is non-negative: ln x ≤ 0. A certain class gives −(1·0) = −0; +0 is meant.
@@ -15,6 +16,7 @@ pub fn entropy_nats(p: &Distribution) -> f64 {
 }
 
 /// `H(P)` in bits: [`entropy_nats`] divided by `ln 2`. Range: `[0, log2 n]` up to rounding.
+#[must_use]
 pub fn entropy_bits(p: &Distribution) -> f64 {
     entropy_nats(p) / std::f64::consts::LN_2
 }
@@ -23,6 +25,7 @@ pub fn entropy_bits(p: &Distribution) -> f64 {
 ///
 /// Computed as `Σ p ln(p/q) − p + q`, whose terms are each non-negative, so that rounding cannot
 /// make the result negative; the added terms cancel because both add up to one.
+#[must_use]
 pub fn kl_divergence(p: &Distribution, q: &Distribution) -> Option<f64> {
     let pairs = pairs(p, q)?;
     Some(
@@ -60,6 +63,7 @@ pub(crate) fn kl_term(p: f64, q: f64) -> f64 {
 }
 
 /// `‖P − Q‖₁ = Σ |p − q|`. Range: `[0, 2]` up to rounding.
+#[must_use]
 pub fn l1_distance(p: &Distribution, q: &Distribution) -> Option<f64> {
     let pairs = pairs(p, q)?;
     Some(
@@ -74,6 +78,7 @@ pub fn l1_distance(p: &Distribution, q: &Distribution) -> Option<f64> {
 ///
 /// Range: `[0, +∞]`; `+∞` where one of the two excludes a class that the other allows. It does not
 /// change when either side is rescaled, which is why it bounds what an item can do to a product.
+#[must_use]
 pub fn hilbert_distance(p: &Distribution, q: &Distribution) -> Option<f64> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for (p, q) in pairs(p, q)? {

@@ -34,6 +34,16 @@ pub fn validate<S: Field>(values: &[S], tolerance: &S) -> Result<(), SimplexErro
 /// (`n·2⁻⁵²` for `f64`; exactly one for rationals).
 ///
 /// An entry of zero is legal and means "impossible".
+///
+/// ```
+/// use lpf::simplex::{Distribution, entropy_bits};
+/// let p = Distribution::from_weights(vec![6.0, 1.0, 1.0])?;
+/// assert_eq!(p.probabilities(), [0.75, 0.125, 0.125]);
+/// assert_eq!((p.argmax(), entropy_bits(&p)), (0, 1.061278124459133));
+/// let error = Distribution::new(vec![0.7, 0.7]).unwrap_err();
+/// assert!(error.to_string().starts_with("the entries add up to 1.4"));
+/// # Ok::<(), lpf::simplex::SimplexError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Vec<S>", bound = "S: Field + Deserialize<'de>")]
 pub struct Distribution<S = f64> {

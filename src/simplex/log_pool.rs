@@ -20,6 +20,17 @@ use crate::math::{BandedSum, ln};
 /// Error of the result: each term carries at most `1.5` ulp (logarithm and product), the sums
 /// are exact, so the log-score of class `y` is off by at most `3·2⁻⁵³·Σ wᵢ|ln Φᵢ(y)|` plus
 /// half an ulp of itself; see [`LogPool::relative_error`].
+///
+/// ```
+/// use lpf::simplex::{Distribution, LogPool};
+/// let (a, b) = (Distribution::new(vec![0.75, 0.25])?, Distribution::new(vec![0.5, 0.5])?);
+/// let mut pool = LogPool::new(2);
+/// pool.add(&a, 1.0)?;
+/// pool.add(&b, 0.5)?;
+/// assert_eq!(pool.distribution()?, Some(a.clone())); // an undecided factor changes nothing
+/// assert_eq!(pool.distribution_without(&a, 1.0)?, Some(b));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LogPool {
     classes: Vec<ClassScore>,
@@ -243,6 +254,7 @@ impl LogPool {
     }
 
     /// The log-scores, each rounded once; `−∞` for impossible classes.
+    #[must_use]
     pub fn scores(&self) -> Vec<f64> {
         self.classes.iter().map(ClassScore::score).collect()
     }
@@ -278,6 +290,7 @@ impl LogPool {
     /// (rounding of the score), `u = 2⁻⁵³`; the difference to the maximum doubles that and adds
     /// `u` of itself, at most `2u·A`; the exponential, the sum and the quotient add `(n + 3)u`. A
     /// factor of two covers the second-order terms wherever the bound is below one.
+    #[must_use]
     pub fn relative_error(&self) -> f64 {
         let largest = self
             .classes

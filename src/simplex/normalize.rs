@@ -1,42 +1,29 @@
 //! From non-negative numbers or logits to probabilities.
 
-use std::fmt;
-
 use crate::math::{Field, Real, canonical_sum};
 
 /// Why some numbers are not, or cannot become, a distribution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum SimplexError {
     /// There are no classes.
+    #[error("there are no classes")]
     Empty,
     /// An entry is NaN.
-    NotANumber {
-        /// Which entry.
-        index: usize,
-    },
+    #[error("entry {index} is not a number")]
+    NotANumber { index: usize },
     /// An entry is infinite where a finite one is needed.
-    Infinite {
-        /// Which entry.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
+    #[error("entry {index} is {value}")]
+    Infinite { index: usize, value: f64 },
     /// An entry is below zero.
-    Negative {
-        /// Which entry.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
+    #[error("entry {index} is {value}, below zero")]
+    Negative { index: usize, value: f64 },
     /// The entries do not add up to one.
-    SumOff {
-        /// What they add up to.
-        sum: f64,
-        /// How far from one it may be.
-        tolerance: f64,
-    },
+    #[error("the entries add up to {sum}, not to 1 (allowed difference {tolerance:e})")]
+    SumOff { sum: f64, tolerance: f64 },
     /// Every entry is zero (every logit `−∞`): nothing to normalize.
+    #[error("every entry is zero")]
     NoMass,
 }
 
@@ -51,26 +38,6 @@ impl SimplexError {
         }
     }
 }
-
-impl fmt::Display for SimplexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SimplexError::Empty => write!(f, "there are no classes"),
-            SimplexError::NotANumber { index } => write!(f, "entry {index} is not a number"),
-            SimplexError::Infinite { index, value } => write!(f, "entry {index} is {value}"),
-            SimplexError::Negative { index, value } => {
-                write!(f, "entry {index} is {value}, below zero")
-            }
-            SimplexError::SumOff { sum, tolerance } => write!(
-                f,
-                "the entries add up to {sum}, not to 1 (allowed difference {tolerance:e})"
-            ),
-            SimplexError::NoMass => write!(f, "every entry is zero"),
-        }
-    }
-}
-
-impl std::error::Error for SimplexError {}
 
 /// Refuses entries that are NaN, infinite or negative; the first one is named.
 ///

@@ -9,8 +9,6 @@
 //!
 //! All are symmetric in the evidence to the last bit: per class, the terms are added exactly.
 
-use std::fmt;
-
 use super::distribution::trusted;
 use super::{Distribution, normalize};
 use crate::math::Scalar;
@@ -19,7 +17,12 @@ use crate::math::Scalar;
 ///
 /// Two factors with disjoint supports where such a pair exists; otherwise a smallest-first choice
 /// of three or more that together exclude every class.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "factors {}{} contradict each other: no class is possible under all",
+    .factors.iter().map(usize::to_string).collect::<Vec<_>>().join(" and "),
+    if *.with_prior { " and the prior" } else { "" }
+)]
 pub struct Contradiction {
     /// Positions of the factors, ascending; at least one (a factor can only exclude every class
     /// together with a prior), usually two.
@@ -29,77 +32,39 @@ pub struct Contradiction {
 }
 
 /// Why several distributions cannot be combined.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum PoolError {
     /// There is nothing to combine.
+    #[error("there is no evidence to combine")]
     NoFactors,
     /// There are not as many weights as factors.
-    WeightCount {
-        /// How many factors there are.
-        factors: usize,
-        /// How many weights there are.
-        weights: usize,
-    },
+    #[error("{factors} factors but {weights} weights")]
+    WeightCount { factors: usize, weights: usize },
     /// A factor has another number of classes than the first one.
+    #[error("factor {index} has {found} classes, not {expected}")]
     ClassCount {
-        /// Which factor.
         index: usize,
-        /// Classes of the first factor, or of the prior.
         expected: usize,
-        /// Classes of this one.
         found: usize,
     },
     /// A weight is NaN, infinite, negative, or so large that `w·ln Φ` overflows.
-    Weight {
-        /// Which factor's weight.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
+    #[error("weight {index} is {value}; weights are finite and not negative")]
+    Weight { index: usize, value: f64 },
     /// Every weight of a linear pool is zero.
+    #[error("every weight is zero")]
     AllWeightsZero,
     /// Two pools that were to be merged have different priors.
+    #[error("the two products have different priors")]
     PriorDiffers,
     /// The combined log-scores exceed the range of a double (total weight near 10³⁰⁶).
+    #[error("the weights are too large to combine")]
     Overflow,
     /// Every class is excluded by some factor.
+    #[error(transparent)]
     Contradiction(Contradiction),
 }
-
-impl fmt::Display for PoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PoolError::NoFactors => write!(f, "there is no evidence to combine"),
-            PoolError::WeightCount { factors, weights } => {
-                write!(f, "{factors} factors but {weights} weights")
-            }
-            PoolError::ClassCount {
-                index,
-                expected,
-                found,
-            } => write!(f, "factor {index} has {found} classes, not {expected}"),
-            PoolError::Weight { index, value } => write!(
-                f,
-                "weight {index} is {value}; weights are finite and not negative"
-            ),
-            PoolError::AllWeightsZero => write!(f, "every weight is zero"),
-            PoolError::PriorDiffers => write!(f, "the two products have different priors"),
-            PoolError::Overflow => write!(f, "the weights are too large to combine"),
-            PoolError::Contradiction(c) => {
-                let names: Vec<String> = c.factors.iter().map(usize::to_string).collect();
-                let prior = if c.with_prior { " and the prior" } else { "" };
-                write!(
-                    f,
-                    "factors {}{prior} contradict each other: no class is possible under all",
-                    names.join(" and ")
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for PoolError {}
 
 /// `out(y) = Σ wᵢ · rowᵢ(y)` over any scalar: the sum node of lemma 3.
 ///

@@ -7,7 +7,7 @@ use num_traits::{Signed, ToPrimitive};
 
 use super::error::BuildError;
 use super::network::Network;
-use super::validity::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
+use super::validity::{Defect, NodeKind, Scope, ScopeSpace, check, words};
 use crate::math::Scalar;
 
 /// Nodes, edges and leaf values are counted in 32 bits. 2³⁰ of each also keeps every sum within
@@ -55,7 +55,7 @@ weight! {
 pub struct NodeId(pub(super) u32);
 
 impl NodeId {
-    /// The number.
+    /// The number, counted from 0 in the order of adding.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -85,13 +85,8 @@ impl NodeId {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Builder<S = f64> {
-    cardinalities: Vec<usize>,
-    kinds: Vec<Kind>,
-    offsets: Vec<u32>,
-    children: Vec<u32>,
-    weights: Vec<S>,
-    entry_offsets: Vec<u32>,
-    entries: Vec<S>,
+    /// Not yet valid: neither connected nor checked for its scopes.
+    unfinished: Network<S>,
 }
 
 impl<S: Weight> Builder<S> {
@@ -111,13 +106,15 @@ impl<S: Weight> Builder<S> {
         }
         within(states, "states of all variables")?;
         Ok(Builder {
-            cardinalities: cardinalities.to_vec(),
-            kinds: Vec::new(),
-            offsets: vec![0],
-            children: Vec::new(),
-            weights: Vec::new(),
-            entry_offsets: vec![0],
-            entries: Vec::new(),
+            unfinished: Network {
+                cardinalities: cardinalities.to_vec(),
+                kinds: Vec::new(),
+                offsets: vec![0],
+                children: Vec::new(),
+                weights: Vec::new(),
+                entry_offsets: vec![0],
+                entries: Vec::new(),
+            },
         })
     }
 
@@ -127,7 +124,7 @@ impl<S: Weight> Builder<S> {
     /// [`BuildError::UnknownVariable`], [`BuildError::LeafLength`], [`BuildError::Weight`],
     /// [`BuildError::AllZero`], [`BuildError::TooLarge`].
     pub fn leaf(&mut self, variable: usize, values: &[S]) -> Result<NodeId, BuildError> {
-        let node = self.kinds.len();
+        let node = self.unfinished.kinds.len();
         let states = self.states(variable)?;
         if values.len() != states {
             return Err(BuildError::LeafLength {
@@ -138,9 +135,9 @@ impl<S: Weight> Builder<S> {
             });
         }
         self.check_weights(values)?;
-        within(self.entries.len() + states, "leaf values")?;
-        self.entries.extend_from_slice(values);
-        self.push(Kind::Leaf {
+        within(self.unfinished.entries.len() + states, "leaf values")?;
+        self.unfinished.entries.extend_from_slice(values);
+        self.push(NodeKind::Leaf {
             variable: variable as u32,
         })
     }
@@ -153,16 +150,17 @@ impl<S: Weight> Builder<S> {
         let states = self.states(variable)?;
         if state >= states {
             return Err(BuildError::UnknownState {
-                node: self.kinds.len(),
+                node: self.unfinished.kinds.len(),
                 variable,
                 state,
                 states,
             });
         }
-        within(self.entries.len() + states, "leaf values")?;
-        self.entries
+        within(self.unfinished.entries.len() + states, "leaf values")?;
+        self.unfinished
+            .entries
             .extend((0..states).map(|x| if x == state { S::one() } else { S::zero() }));
-        self.push(Kind::Leaf {
+        self.push(NodeKind::Leaf {
             variable: variable as u32,
         })
     }
@@ -181,10 +179,10 @@ impl<S: Weight> Builder<S> {
         let mut order: Vec<usize> = (0..children.len()).collect();
         order.sort_by_key(|&i| children[i].0);
         for i in order {
-            self.children.push(children[i].0.0);
-            self.weights.push(weights[i].clone());
+            self.unfinished.children.push(children[i].0.0);
+            self.unfinished.weights.push(weights[i].clone());
         }
-        self.push(Kind::Sum)
+        self.push(NodeKind::Sum)
     }
 
     /// Adds the product of the children. The order of the list has no effect on any result.
@@ -193,11 +191,15 @@ impl<S: Weight> Builder<S> {
     /// [`BuildError::NoChildren`], [`BuildError::UnknownChild`], [`BuildError::TooLarge`].
     pub fn product(&mut self, children: &[NodeId]) -> Result<NodeId, BuildError> {
         self.check_children(children.len(), children.iter().map(|child| child.0))?;
-        let begin = self.children.len();
-        self.children.extend(children.iter().map(|child| child.0));
-        self.children[begin..].sort_unstable();
-        self.weights.resize(self.children.len(), S::one());
-        self.push(Kind::Product)
+        let begin = self.unfinished.children.len();
+        self.unfinished
+            .children
+            .extend(children.iter().map(|child| child.0));
+        self.unfinished.children[begin..].sort_unstable();
+        self.unfinished
+            .weights
+            .resize(self.unfinished.children.len(), S::one());
+        self.push(NodeKind::Product)
     }
 
     /// The network with the given root.
@@ -208,7 +210,7 @@ impl<S: Weight> Builder<S> {
     /// [`BuildError::Unreachable`]; [`BuildError::RootScope`]; [`BuildError::TooLarge`] where the
     /// scopes of all products need more than 1 GiB (products × variables / 8 bytes).
     pub fn build(self, root: NodeId) -> Result<Network<S>, BuildError> {
-        let nodes = self.kinds.len();
+        let nodes = self.unfinished.kinds.len();
         if root.index() >= nodes {
             return Err(BuildError::UnknownRoot {
                 root: root.index(),
@@ -217,38 +219,23 @@ impl<S: Weight> Builder<S> {
         }
         self.check_scopes(root)?;
         self.check_reachable(root)?;
-        Ok(Network {
-            cardinalities: self.cardinalities,
-            kinds: self.kinds,
-            offsets: self.offsets,
-            children: self.children,
-            weights: self.weights,
-            entry_offsets: self.entry_offsets,
-            entries: self.entries,
-        })
-    }
-
-    fn graph(&self) -> Graph<'_> {
-        Graph {
-            kinds: &self.kinds,
-            offsets: &self.offsets,
-            children: &self.children,
-        }
+        Ok(self.unfinished)
     }
 
     fn states(&self, variable: usize) -> Result<usize, BuildError> {
-        self.cardinalities
+        self.unfinished
+            .cardinalities
             .get(variable)
             .copied()
             .ok_or(BuildError::UnknownVariable {
-                node: self.kinds.len(),
+                node: self.unfinished.kinds.len(),
                 variable,
-                variables: self.cardinalities.len(),
+                variables: self.unfinished.cardinalities.len(),
             })
     }
 
     fn check_weights(&self, weights: &[S]) -> Result<(), BuildError> {
-        let node = self.kinds.len();
+        let node = self.unfinished.kinds.len();
         for (index, weight) in weights.iter().enumerate() {
             if !weight.is_weight() {
                 let value = weight.shown();
@@ -266,7 +253,7 @@ impl<S: Weight> Builder<S> {
         count: usize,
         children: impl Iterator<Item = u32>,
     ) -> Result<(), BuildError> {
-        let node = self.kinds.len();
+        let node = self.unfinished.kinds.len();
         if count == 0 {
             return Err(BuildError::NoChildren { node });
         }
@@ -276,22 +263,31 @@ impl<S: Weight> Builder<S> {
                 return Err(BuildError::UnknownChild { node, child });
             }
         }
-        within(self.children.len() + count, "edges")
+        within(self.unfinished.children.len() + count, "edges")
     }
 
-    fn push(&mut self, kind: Kind) -> Result<NodeId, BuildError> {
-        within(self.kinds.len() + 1, "nodes")?;
-        let id = NodeId(self.kinds.len() as u32);
-        self.kinds.push(kind);
-        self.offsets.push(self.children.len() as u32);
-        self.entry_offsets.push(self.entries.len() as u32);
+    fn push(&mut self, kind: NodeKind) -> Result<NodeId, BuildError> {
+        within(self.unfinished.kinds.len() + 1, "nodes")?;
+        let id = NodeId(self.unfinished.kinds.len() as u32);
+        self.unfinished.kinds.push(kind);
+        self.unfinished
+            .offsets
+            .push(self.unfinished.children.len() as u32);
+        self.unfinished
+            .entry_offsets
+            .push(self.unfinished.entries.len() as u32);
         Ok(id)
     }
 
     /// Completeness and decomposability of every node, and every variable below the root.
     fn check_scopes(&self, root: NodeId) -> Result<(), BuildError> {
-        let variables = self.cardinalities.len();
-        let products = self.kinds.iter().filter(|&&k| k == Kind::Product).count();
+        let variables = self.unfinished.cardinalities.len();
+        let products = self
+            .unfinished
+            .kinds
+            .iter()
+            .filter(|&&k| k == NodeKind::Product)
+            .count();
         let needed = products.saturating_mul(words(variables));
         if needed > SCOPE_WORDS {
             return Err(BuildError::TooLarge {
@@ -299,13 +295,14 @@ impl<S: Weight> Builder<S> {
                 limit: SCOPE_WORDS,
             });
         }
-        let mut scopes = vec![Scope::One(0); self.kinds.len()];
+        let mut scopes = vec![Scope::One(0); self.unfinished.kinds.len()];
         let mut bits = vec![0; needed];
         let mut space = ScopeSpace {
             scopes: &mut scopes,
             bits: &mut bits,
         };
-        check(self.graph(), variables, &mut space).map_err(|defect| self.explain(defect))?;
+        check(self.unfinished.graph(), variables, &mut space)
+            .map_err(|defect| self.explain(defect))?;
         let scope = self.scope(root.0);
         if scope.len() < variables {
             let missing = (0..variables)
@@ -330,11 +327,11 @@ impl<S: Weight> Builder<S> {
 
     /// Which nodes are `node` or below it.
     fn below(&self, node: u32) -> Vec<bool> {
-        let mut below = vec![false; self.kinds.len()];
+        let mut below = vec![false; self.unfinished.kinds.len()];
         below[node as usize] = true;
         for parent in (0..=node as usize).rev() {
             if below[parent] {
-                for &child in self.graph().children_of(parent) {
+                for &child in self.unfinished.graph().children_of(parent) {
                     below[child as usize] = true;
                 }
             }
@@ -344,9 +341,9 @@ impl<S: Weight> Builder<S> {
 
     /// The variables below a node, ascending.
     fn scope(&self, node: u32) -> Vec<usize> {
-        let mut has = vec![false; self.cardinalities.len()];
-        for (kind, below) in self.kinds.iter().zip(self.below(node)) {
-            if let (Kind::Leaf { variable }, true) = (kind, below) {
+        let mut has = vec![false; self.unfinished.cardinalities.len()];
+        for (kind, below) in self.unfinished.kinds.iter().zip(self.below(node)) {
+            if let (NodeKind::Leaf { variable }, true) = (kind, below) {
                 has[*variable as usize] = true;
             }
         }

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, EvidenceError, Known};
 use super::network::Network;
 use super::query::QueryError;
 use super::scaled::{Scaled, WideProduct, product};
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// A network of doubles prepared for queries: flat arrays in topological order, the value of each
 /// node a 64-bit mantissa with an exponent of its own.
@@ -18,7 +18,7 @@ use super::validity::Kind;
 #[derive(Debug)]
 pub struct Compiled {
     pub(super) network: Network<f64>,
-    /// One a node: the sum of a leaf's values.
+    /// One per node: the sum of a leaf's values.
     totals: Vec<Scaled>,
     /// Where the states of a variable start in arrays over all states, and one more.
     pub(super) state_offsets: Vec<usize>,
@@ -79,21 +79,22 @@ pub struct Workspace {
     /// What every edge passes down.
     pub(super) flows: Vec<Scaled>,
     pub(super) prefixes: Vec<WideProduct>,
-    /// One a state: the joint value of that state and the evidence.
+    /// One per state: the joint value of that state and the evidence.
     pub(super) joint: Vec<Scaled>,
     pub(super) probabilities: Vec<f64>,
     pub(super) stack: Vec<u32>,
 }
 
 impl Workspace {
-    /// Empty space.
+    /// An empty workspace; it grows with the first query.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl Compiled {
-    /// Prepares a network.
+    /// Prepares a network for queries: one pass over it, and its value without evidence.
     pub fn new(network: Network<f64>) -> Self {
         let graph = network.graph();
         let totals = (0..network.nodes())
@@ -112,7 +113,7 @@ impl Compiled {
         let leaves = Rows::positions(
             network.variables(),
             graph.kinds.iter().map(|kind| match kind {
-                Kind::Leaf { variable } => Some(*variable),
+                NodeKind::Leaf { variable } => Some(*variable),
                 _ => None,
             }),
         );
@@ -140,6 +141,7 @@ impl Compiled {
     }
 
     /// `ln Z`, the logarithm of the value without evidence. Always finite.
+    #[must_use]
     pub fn log_normalizer(&self) -> f64 {
         self.normalizer.ln()
     }
@@ -196,12 +198,14 @@ impl Compiled {
 
     /// A bound on the relative error of a value: each path from a leaf to the root is rounded at
     /// most so many times, each time by 2⁻⁶⁴.
+    #[must_use]
     pub fn relative_error(&self) -> f64 {
         relative(self.roundings)
     }
 
     /// A bound on the relative error of a marginal probability before it is rounded to a double,
     /// numerator and denominator together.
+    #[must_use]
     pub fn marginal_error(&self) -> f64 {
         relative(self.marginal_roundings)
     }
@@ -227,7 +231,7 @@ impl Compiled {
         values.resize(graph.kinds.len(), Scaled::ZERO);
         for (node, kind) in graph.kinds.iter().enumerate() {
             let value = match *kind {
-                Kind::Leaf { variable } => {
+                NodeKind::Leaf { variable } => {
                     let leaf = self.network.leaf_values(node);
                     match evidence.about(variable as usize) {
                         Known::Nothing => self.totals[node],
@@ -252,7 +256,7 @@ impl Compiled {
         let graph = self.network.graph();
         let edges = graph.offsets[node] as usize..graph.offsets[node + 1] as usize;
         let children = &graph.children[edges.clone()];
-        if graph.kinds[node] == Kind::Sum {
+        if graph.kinds[node] == NodeKind::Sum {
             let weights = &self.network.weights[edges];
             return Scaled::sum_of_products(children.len(), |i| {
                 (Scaled::from_f64(weights[i]), values[children[i] as usize])
@@ -285,9 +289,9 @@ fn count_roundings(network: &Network<f64>) -> (u64, u64) {
     for node in 0..nodes {
         let below = graph.children_of(node).iter().map(|&c| up[c as usize]);
         match graph.kinds[node] {
-            Kind::Leaf { .. } => {}
-            Kind::Sum => up[node] = below.max().unwrap_or(0).saturating_add(SUM),
-            Kind::Product => up[node] = below.fold(1, u64::saturating_add),
+            NodeKind::Leaf { .. } => {}
+            NodeKind::Sum => up[node] = below.max().unwrap_or(0).saturating_add(SUM),
+            NodeKind::Product => up[node] = below.fold(1, u64::saturating_add),
         }
     }
     let mut down = vec![0u64; nodes];
@@ -298,7 +302,7 @@ fn count_roundings(network: &Network<f64>) -> (u64, u64) {
         for &child in children {
             let child = child as usize;
             let siblings = match graph.kinds[node] {
-                Kind::Product => up[node] - up[child],
+                NodeKind::Product => up[node] - up[child],
                 _ => 1,
             };
             // One rounding on the edge is in `siblings`; the child adds up its edges.

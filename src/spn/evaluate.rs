@@ -3,7 +3,7 @@
 use super::builder::Weight;
 use super::evidence::{Evidence, EvidenceError, Known};
 use super::network::Network;
-use super::validity::{Graph, Kind};
+use super::validity::{Graph, NodeKind};
 use crate::math::Scalar;
 
 /// The value of a leaf: its values added up, each times the likelihood of its state.
@@ -22,13 +22,13 @@ pub fn leaf_value<S: Scalar>(values: &[S], known: Known<'_, S>) -> S {
 
 /// Fills in the values of all sums and products; those of the leaves are in `values` already.
 ///
-/// Domain: one weight an edge, one value a node, children before parents (what
+/// Domain: one weight per edge, one value per node, children before parents (what
 /// [`check`](super::check) establishes). Sums do not depend on the order of the children.
 pub fn upward<S: Scalar>(graph: Graph<'_>, weights: &[S], values: &mut [S]) {
     for node in 0..values.len() {
         let children = graph.children_of(node);
         let value = match graph.kinds.get(node) {
-            Some(Kind::Sum) => {
+            Some(NodeKind::Sum) => {
                 let begin = graph.offsets[node] as usize;
                 S::sum(
                     children
@@ -37,7 +37,7 @@ pub fn upward<S: Scalar>(graph: Graph<'_>, weights: &[S], values: &mut [S]) {
                         .map(|(&child, weight)| weight.clone() * values[child as usize].clone()),
                 )
             }
-            Some(Kind::Product) => children
+            Some(NodeKind::Product) => children
                 .iter()
                 .fold(S::one(), |p, &child| p * values[child as usize].clone()),
             _ => continue,
@@ -79,7 +79,7 @@ impl<S: Weight> Network<S> {
                 .iter()
                 .enumerate()
                 .map(|(node, kind)| match kind {
-                    Kind::Leaf { variable } => {
+                    NodeKind::Leaf { variable } => {
                         leaf_value(self.leaf_values(node), evidence.about(*variable as usize))
                     }
                     _ => S::zero(),

@@ -1,98 +1,47 @@
 //! What is known about the variables: nothing, a state, or a likelihood for each state.
 
-use std::fmt;
-
 use super::builder::Weight;
 use super::network::Network;
 
 /// Why a piece of evidence was refused.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum EvidenceError {
     /// There is no such variable.
-    UnknownVariable {
-        /// The variable.
-        variable: usize,
-        /// How many variables there are.
-        variables: usize,
-    },
+    #[error("there is no variable {variable}; the network has {variables}, counted from 0")]
+    UnknownVariable { variable: usize, variables: usize },
     /// The variable has no such state.
+    #[error("variable {variable} has no state {state}; it has {states}, counted from 0")]
     UnknownState {
-        /// The variable.
         variable: usize,
-        /// The state.
         state: usize,
-        /// How many states it has.
         states: usize,
     },
     /// More or fewer likelihoods than states.
+    #[error(
+        "{likelihoods} likelihoods for variable {variable}, which has {states} states; give one \
+         a state"
+    )]
     Length {
-        /// The variable.
         variable: usize,
-        /// How many states it has.
         states: usize,
-        /// How many likelihoods were given.
         likelihoods: usize,
     },
     /// A likelihood is negative, infinite or not a number.
+    #[error(
+        "variable {variable}: the likelihood of state {state} is {value}; likelihoods are finite \
+         and not negative"
+    )]
     Likelihood {
-        /// The variable.
         variable: usize,
-        /// The state.
         state: usize,
-        /// The likelihood.
         value: f64,
     },
     /// The evidence was made for a network with other variables.
+    #[error("the evidence was made for a network with other variables; make it from this one")]
     OtherNetwork,
 }
-
-impl fmt::Display for EvidenceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use EvidenceError::*;
-        match self {
-            UnknownVariable {
-                variable,
-                variables,
-            } => write!(
-                f,
-                "there is no variable {variable}; the network has {variables}, counted from 0"
-            ),
-            UnknownState {
-                variable,
-                state,
-                states,
-            } => write!(
-                f,
-                "variable {variable} has no state {state}; it has {states}, counted from 0"
-            ),
-            Length {
-                variable,
-                states,
-                likelihoods,
-            } => write!(
-                f,
-                "{likelihoods} likelihoods for variable {variable}, which has {states} states; \
-                 give one a state"
-            ),
-            Likelihood {
-                variable,
-                state,
-                value,
-            } => write!(
-                f,
-                "variable {variable}: the likelihood of state {state} is {value}; likelihoods are \
-                 finite and not negative"
-            ),
-            OtherNetwork => write!(
-                f,
-                "the evidence was made for a network with other variables; make it from this one"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for EvidenceError {}
 
 /// What is known about one variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,14 +96,7 @@ impl<S: Weight> Evidence<S> {
     /// # Errors
     /// [`EvidenceError::UnknownVariable`], [`EvidenceError::UnknownState`].
     pub fn observe(&mut self, variable: usize, state: usize) -> Result<&mut Self, EvidenceError> {
-        let states = self.states(variable)?;
-        if state >= states {
-            return Err(EvidenceError::UnknownState {
-                variable,
-                state,
-                states,
-            });
-        }
+        self.check_state(variable, state)?;
         self.slots[variable] = Slot::State(state as u32);
         Ok(self)
     }
@@ -192,16 +134,6 @@ impl<S: Weight> Evidence<S> {
         Ok(self)
     }
 
-    /// Removes what is known about `variable`.
-    ///
-    /// # Errors
-    /// [`EvidenceError::UnknownVariable`].
-    pub fn forget(&mut self, variable: usize) -> Result<&mut Self, EvidenceError> {
-        self.states(variable)?;
-        self.slots[variable] = Slot::Nothing;
-        Ok(self)
-    }
-
     /// Rules out all states of `variable` but one, keeping the likelihood of that one.
     ///
     /// # Errors
@@ -211,14 +143,7 @@ impl<S: Weight> Evidence<S> {
             None | Some(Slot::Nothing) => return self.observe(variable, state),
             Some(&slot) => slot,
         };
-        let states = self.states(variable)?;
-        if state >= states {
-            return Err(EvidenceError::UnknownState {
-                variable,
-                state,
-                states,
-            });
-        }
+        self.check_state(variable, state)?;
         let likelihoods = &mut self.likelihoods[self.offsets[variable]..self.offsets[variable + 1]];
         for (x, likelihood) in likelihoods.iter_mut().enumerate() {
             let before = match known {
@@ -230,6 +155,18 @@ impl<S: Weight> Evidence<S> {
         }
         self.slots[variable] = Slot::Likelihood;
         Ok(self)
+    }
+
+    fn check_state(&self, variable: usize, state: usize) -> Result<(), EvidenceError> {
+        let states = self.states(variable)?;
+        if state < states {
+            return Ok(());
+        }
+        Err(EvidenceError::UnknownState {
+            variable,
+            state,
+            states,
+        })
     }
 
     fn states(&self, variable: usize) -> Result<usize, EvidenceError> {

@@ -20,12 +20,12 @@ use super::evidence::{Evidence, Known};
 use super::query::QueryError;
 use super::scaled::Scaled;
 use super::selective::selective_sums;
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// An assignment, and how far from the best it can be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// One state a variable.
+    /// The state of each variable.
     pub assignment: Vec<usize>,
     /// `ln S(x)·Π λ(x)`: the logarithm of its value, evidence included, not divided by `Z`.
     pub log_value: f64,
@@ -154,8 +154,8 @@ impl Compiled {
         workspace.values.resize(graph.kinds.len(), Scaled::ZERO);
         for (node, &kind) in graph.kinds.iter().enumerate() {
             let value = match kind {
-                Kind::Leaf { variable } => self.best_state(node, variable as usize, evidence).1,
-                Kind::Sum if sums == Sums::Largest || selective[node] => {
+                NodeKind::Leaf { variable } => self.best_state(node, variable as usize, evidence).1,
+                NodeKind::Sum if sums == Sums::Largest || selective[node] => {
                     self.best_term(node, workspace).1
                 }
                 _ => self.node_value(node, &workspace.values),
@@ -202,9 +202,9 @@ impl Compiled {
         while let Some(node) = stack.pop() {
             let node = node as usize;
             match graph.kinds[node] {
-                Kind::Product => stack.extend(graph.children_of(node)),
-                Kind::Sum => stack.push(self.best_term(node, workspace).0 as u32),
-                Kind::Leaf { variable } => {
+                NodeKind::Product => stack.extend(graph.children_of(node)),
+                NodeKind::Sum => stack.push(self.best_term(node, workspace).0 as u32),
+                NodeKind::Leaf { variable } => {
                     let variable = variable as usize;
                     assignment[variable] = self.best_state(node, variable, evidence).0;
                 }

@@ -4,13 +4,12 @@ use super::compiled::{Compiled, Workspace};
 use super::evidence::{Evidence, Known};
 use super::query::QueryError;
 use super::scaled::{Scaled, WideProduct, exact_product};
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// The distribution of every variable given the evidence.
 #[derive(Debug)]
 pub struct Marginals<'a> {
     compiled: &'a Compiled,
-    value: Scaled,
     joint: &'a [Scaled],
     probabilities: &'a [f64],
 }
@@ -36,11 +35,6 @@ impl Marginals<'_> {
         };
         let total = total(joint.unwrap_or(&[]));
         value.over(total).ln()
-    }
-
-    /// `ln S(e)`, as [`Compiled::log_value`] computes it.
-    pub fn log_value(&self) -> f64 {
-        self.value.ln()
     }
 
     fn states(&self, variable: usize) -> Option<std::ops::Range<usize>> {
@@ -69,12 +63,11 @@ impl Compiled {
         evidence: &Evidence,
         workspace: &'a mut Workspace,
     ) -> Result<Marginals<'a>, QueryError> {
-        let value = self.possible(evidence, workspace)?;
+        self.possible(evidence, workspace)?;
         self.downward(workspace);
         self.join_states(evidence, workspace);
         Ok(Marginals {
             compiled: self,
-            value,
             joint: &workspace.joint,
             probabilities: &workspace.probabilities,
         })
@@ -106,13 +99,13 @@ impl Compiled {
             let children = &graph.children[edges.clone()];
             let down = &mut flows[edges.clone()];
             match graph.kinds[node] {
-                Kind::Leaf { .. } => {}
-                Kind::Sum => {
+                NodeKind::Leaf { .. } => {}
+                NodeKind::Sum => {
                     for (flow, &weight) in down.iter_mut().zip(&self.network.weights[edges]) {
                         *flow = derivative.times(Scaled::from_f64(weight));
                     }
                 }
-                Kind::Product => match *children {
+                NodeKind::Product => match *children {
                     [_] => down[0] = derivative,
                     [a, b] => {
                         down[0] = derivative.times(values[b as usize]);

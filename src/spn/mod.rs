@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `validity` | [`check`]: completeness and decomposability, on plain slices |
 //! | `builder`, `error` | [`Builder`], children before parents; [`BuildError`] says what is wrong and where |
-//! | `network` | [`Network`], valid by construction, and its serialized form |
+//! | `network` | [`Network`], valid by construction |
 //! | `evidence` | [`Evidence`]: hard and soft |
 //! | `evaluate` | evaluation in one pass over any scalar |
 //! | `scaled` | numbers that neither underflow nor depend on the order of operations |
@@ -39,7 +39,7 @@ pub use marginals::Marginals;
 pub use network::Network;
 pub use query::QueryError;
 pub use sample::Sampler;
-pub use validity::{Defect, Graph, Kind, Scope, ScopeSpace, check, words};
+pub use validity::{Defect, Graph, NodeKind, Scope, ScopeSpace, check, words};
 
 #[cfg(test)]
 mod tests;

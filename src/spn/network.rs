@@ -1,10 +1,6 @@
-//! A valid network, and its serialized form.
+//! A valid network.
 
-use serde::{Deserialize, Serialize, Serializer};
-
-use super::builder::{Builder, NodeId, Weight};
-use super::error::BuildError;
-use super::validity::{Graph, Kind};
+use super::validity::{Graph, NodeKind};
 
 /// A valid sum-product network over categorical variables.
 ///
@@ -19,19 +15,13 @@ use super::validity::{Graph, Kind};
 /// decomposable, children come before parents, the root is the last node, every node is below it
 /// and every variable too, weights are finite and not negative, and no sum and no leaf is zero
 /// throughout. Hence `Z > 0`.
-///
-/// # Serialized form
-/// `{"cardinalities": [2, 3], "nodes": [{"leaf": {"variable": 0, "values": [0.5, 0.5]}}, …,
-/// {"product": {"children": [0, 1]}}, {"sum": {"children": [2, 3], "weights": [1.0, 2.0]}}]}`,
-/// children before parents, the root last. What is read is checked like what is built.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Stored<S>", bound = "S: Weight + Deserialize<'de>")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Network<S = f64> {
     pub(super) cardinalities: Vec<usize>,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<NodeKind>,
     pub(super) offsets: Vec<u32>,
     pub(super) children: Vec<u32>,
-    /// One an edge; one for the edges of products.
+    /// One per edge; one for the edges of products.
     pub(super) weights: Vec<S>,
     pub(super) entry_offsets: Vec<u32>,
     /// The values of all leaves.
@@ -68,12 +58,12 @@ impl<S> Network<S> {
         }
     }
 
-    /// One weight an edge, in the order of [`Graph::children`]; one for the edges of products.
+    /// One weight per edge, in the order of [`Graph::children`]; one for the edges of products.
     pub fn weights(&self) -> &[S] {
         &self.weights
     }
 
-    /// The values of leaf `node`, one a state; empty where it is no leaf.
+    /// The values of leaf `node`, one per state; empty where it is no leaf.
     pub fn leaf_values(&self, node: usize) -> &[S] {
         match (
             self.entry_offsets.get(node),
@@ -82,110 +72,5 @@ impl<S> Network<S> {
             (Some(&begin), Some(&end)) => &self.entries[begin as usize..end as usize],
             _ => &[],
         }
-    }
-}
-
-impl<S: Weight> Network<S> {
-    /// The same network over other numbers.
-    ///
-    /// # Errors
-    /// [`BuildError::Weight`] and [`BuildError::AllZero`], where a number does not survive the
-    /// conversion.
-    pub fn convert<T: Weight>(&self, f: impl Fn(&S) -> T) -> Result<Network<T>, BuildError> {
-        let mut builder = Builder::new(&self.cardinalities)?;
-        let mut root = NodeId(0);
-        for (node, kind) in self.kinds.iter().enumerate() {
-            let children = self.graph().children_of(node);
-            root = match *kind {
-                Kind::Leaf { variable } => {
-                    let values: Vec<T> = self.leaf_values(node).iter().map(&f).collect();
-                    builder.leaf(variable as usize, &values)?
-                }
-                Kind::Sum => {
-                    let weights = &self.weights[self.offsets[node] as usize..];
-                    let children: Vec<(NodeId, T)> = children
-                        .iter()
-                        .zip(weights)
-                        .map(|(&child, weight)| (NodeId(child), f(weight)))
-                        .collect();
-                    builder.sum(&children)?
-                }
-                Kind::Product => {
-                    let children: Vec<NodeId> = children.iter().map(|&c| NodeId(c)).collect();
-                    builder.product(&children)?
-                }
-            };
-        }
-        builder.build(root)
-    }
-}
-
-/// The serialized form.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored<S> {
-    cardinalities: Vec<usize>,
-    nodes: Vec<StoredNode<S>>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum StoredNode<S> {
-    Leaf { variable: usize, values: Vec<S> },
-    Sum { children: Vec<u32>, weights: Vec<S> },
-    Product { children: Vec<u32> },
-}
-
-impl<S: Serialize + Clone> Serialize for Network<S> {
-    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
-        let nodes = (0..self.nodes()).map(|node| {
-            let children = self.graph().children_of(node).to_vec();
-            match self.kinds[node] {
-                Kind::Leaf { variable } => StoredNode::Leaf {
-                    variable: variable as usize,
-                    values: self.leaf_values(node).to_vec(),
-                },
-                Kind::Sum => {
-                    let begin = self.offsets[node] as usize;
-                    let weights = self.weights[begin..begin + children.len()].to_vec();
-                    StoredNode::Sum { children, weights }
-                }
-                Kind::Product => StoredNode::Product { children },
-            }
-        });
-        Stored {
-            cardinalities: self.cardinalities.clone(),
-            nodes: nodes.collect(),
-        }
-        .serialize(serializer)
-    }
-}
-
-impl<S: Weight> TryFrom<Stored<S>> for Network<S> {
-    type Error = BuildError;
-    fn try_from(stored: Stored<S>) -> Result<Self, BuildError> {
-        let mut builder = Builder::new(&stored.cardinalities)?;
-        let mut root = NodeId(0);
-        for (node, stored) in stored.nodes.into_iter().enumerate() {
-            root = match stored {
-                StoredNode::Leaf { variable, values } => builder.leaf(variable, &values)?,
-                StoredNode::Sum { children, weights } => {
-                    if children.len() != weights.len() {
-                        return Err(BuildError::WeightCount {
-                            node,
-                            children: children.len(),
-                            weights: weights.len(),
-                        });
-                    }
-                    let children: Vec<_> = children.into_iter().map(NodeId).zip(weights).collect();
-                    builder.sum(&children)?
-                }
-                StoredNode::Product { children } => {
-                    let children: Vec<_> = children.into_iter().map(NodeId).collect();
-                    builder.product(&children)?
-                }
-            };
-        }
-        builder.build(root)
     }
 }

@@ -1,10 +1,12 @@
 //! Ancestral sampling.
 
+use rand::Rng;
+
 use super::compiled::{Compiled, Workspace};
 use super::evidence::{Evidence, Known};
 use super::query::QueryError;
 use super::scaled::Scaled;
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// Draws assignments from the distribution given some evidence.
 #[derive(Debug)]
@@ -38,17 +40,10 @@ impl Sampler<'_> {
     /// weight times value, a product to all, and a leaf picks a state in proportion to value
     /// times likelihood. An impossible state is never drawn.
     ///
-    /// `uniform` yields independent numbers in `[0, 1)`; one is used for every sum and every leaf
-    /// on the way, in an order that depends on nothing but the network and the draws before.
-    /// `assignment` is cleared and filled with one state a variable.
-    ///
-    /// # Errors
-    /// [`QueryError::NotUniform`].
-    pub fn draw(
-        &mut self,
-        mut uniform: impl FnMut() -> f64,
-        assignment: &mut Vec<usize>,
-    ) -> Result<(), QueryError> {
+    /// 64 bits are used for every sum and every leaf on the way, in an order that depends on
+    /// nothing but the network and the draws before. `assignment` is cleared and filled with one
+    /// state per variable.
+    pub fn draw(&mut self, rng: &mut impl Rng, assignment: &mut Vec<usize>) {
         let network = self.compiled.network();
         let graph = network.graph();
         let Workspace { values, stack, .. } = &mut *self.workspace;
@@ -60,19 +55,19 @@ impl Sampler<'_> {
             let node = node as usize;
             let children = graph.children_of(node);
             match graph.kinds[node] {
-                Kind::Product => stack.extend(children),
-                Kind::Sum => {
+                NodeKind::Product => stack.extend(children),
+                NodeKind::Sum => {
                     let weights = &network.weights[graph.offsets[node] as usize..];
-                    let picked = Scaled::pick(children.len(), position(uniform())?, |i| {
+                    let picked = Scaled::pick(children.len(), rng.next_u64(), |i| {
                         (Scaled::from_f64(weights[i]), values[children[i] as usize])
                     });
                     // Something can be picked: only nodes of positive value are visited.
                     stack.extend(picked.map(|i| children[i]));
                 }
-                Kind::Leaf { variable } => {
+                NodeKind::Leaf { variable } => {
                     let variable = variable as usize;
                     let leaf = network.leaf_values(node);
-                    let at = position(uniform())?;
+                    let at = rng.next_u64();
                     let picked = match self.evidence.about(variable) {
                         Known::State(state) => Some(state),
                         Known::Nothing => Scaled::pick(leaf.len(), at, |x| {
@@ -86,16 +81,5 @@ impl Sampler<'_> {
                 }
             }
         }
-        Ok(())
     }
-}
-
-/// A uniform number in units of 2⁻⁶⁴.
-fn position(uniform: f64) -> Result<u64, QueryError> {
-    if !(0.0..1.0).contains(&uniform) {
-        return Err(QueryError::NotUniform { value: uniform });
-    }
-    const TWO_TO_64: f64 = 2.0 * (1u64 << 63) as f64;
-    // Below one there are at most 53 bits, so the product is below 2⁶⁴ and exact.
-    Ok((uniform * TWO_TO_64) as u64)
 }

@@ -32,18 +32,18 @@ const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 
 impl Scaled {
-    pub const ZERO: Scaled = Scaled {
+    pub(super) const ZERO: Scaled = Scaled {
         exponent: ZERO_EXPONENT,
         mantissa: 0,
     };
-    pub const ONE: Scaled = Scaled {
+    pub(super) const ONE: Scaled = Scaled {
         exponent: -63,
         mantissa: 1 << 63,
     };
 
     /// A finite, non-negative double, exactly.
     #[inline]
-    pub fn from_f64(x: f64) -> Self {
+    pub(super) fn from_f64(x: f64) -> Self {
         let bits = x.to_bits() & !(1 << 63);
         if bits < 1 << 52 {
             return Self::from_subnormal(bits);
@@ -69,7 +69,7 @@ impl Scaled {
     }
 
     #[inline]
-    pub fn is_zero(self) -> bool {
+    pub(super) fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
@@ -100,7 +100,7 @@ impl Scaled {
 
     /// The product, rounded once.
     #[inline]
-    pub fn times(self, other: Self) -> Self {
+    pub(super) fn times(self, other: Self) -> Self {
         let product = u128::from(self.mantissa) * u128::from(other.mantissa);
         if product == 0 {
             return Scaled::ZERO;
@@ -114,7 +114,7 @@ impl Scaled {
     /// All terms are cut at one place, which the largest exponent and `n` decide, and what is left
     /// is added as integers: the order does not matter.
     #[inline]
-    pub fn sum_of_products(n: usize, term: impl Fn(usize) -> (Scaled, Scaled)) -> Self {
+    pub(super) fn sum_of_products(n: usize, term: impl Fn(usize) -> (Scaled, Scaled)) -> Self {
         let mut largest = 2 * ZERO_EXPONENT;
         for i in 0..n {
             let (a, b) = term(i);
@@ -131,7 +131,7 @@ impl Scaled {
 
     /// Picks a term of `Σ aᵢ·bᵢ` with a probability proportional to it: `position` in `[0, 1)`,
     /// as a fraction of 2⁶⁴, is where to stop in the running sum. `None` where all are zero.
-    pub fn pick(
+    pub(super) fn pick(
         n: usize,
         position: u64,
         term: impl Fn(usize) -> (Scaled, Scaled),
@@ -152,7 +152,7 @@ impl Scaled {
     }
 
     /// The quotient as a double, rounded once, to nearest even; NaN for 0/0, infinite for x/0.
-    pub fn ratio(self, by: Self) -> f64 {
+    pub(super) fn ratio(self, by: Self) -> f64 {
         if by.is_zero() {
             return if self.is_zero() {
                 f64::NAN
@@ -173,7 +173,7 @@ impl Scaled {
     }
 
     /// The quotient, rounded once; zero where either is.
-    pub fn over(self, by: Self) -> Self {
+    pub(super) fn over(self, by: Self) -> Self {
         if by.is_zero() || self.is_zero() {
             return Scaled::ZERO;
         }
@@ -196,7 +196,7 @@ impl Scaled {
     ///
     /// The value is split as `(1 + r)·2^k` with `1 + r` between `√½` and `√2`, so that `ln(1+r)`
     /// and `k·ln 2` never cancel: either `k = 0`, or the second is at least twice the first.
-    pub fn ln(self) -> f64 {
+    pub(super) fn ln(self) -> f64 {
         if self.is_zero() {
             return f64::NEG_INFINITY;
         }
@@ -282,7 +282,7 @@ pub(super) struct WideProduct {
 }
 
 impl WideProduct {
-    pub const ONE: WideProduct = WideProduct {
+    pub(super) const ONE: WideProduct = WideProduct {
         high: 1 << 127,
         exponent: -127,
         cuts: 0,
@@ -293,7 +293,7 @@ impl WideProduct {
     /// The cut loses less than one unit of a number that is at least 2¹²⁶: 2⁻¹²⁶ relative, hence
     /// less than 4 units of one below 2¹²⁸, now and after any later step.
     #[inline]
-    pub fn times(self, factor: Scaled) -> Self {
+    pub(super) fn times(self, factor: Scaled) -> Self {
         let (product, cut) = scale(self.high, factor.mantissa);
         let (high, shift) = highest_bit_set(product);
         WideProduct {
@@ -307,7 +307,7 @@ impl WideProduct {
     ///
     /// Three partial products are cut, each by less than one unit of a number of at least 2¹²⁶.
     #[inline]
-    pub fn join(self, other: Self) -> Self {
+    pub(super) fn join(self, other: Self) -> Self {
         let (a1, a0) = ((self.high >> 64) as u64, self.high as u64);
         let (b1, b0) = ((other.high >> 64) as u64, other.high as u64);
         let cross_ab = u128::from(a1) * u128::from(b0);
@@ -328,7 +328,7 @@ impl WideProduct {
 
     /// The product rounded to 64 bits, halves up, or `None` where what was cut off could decide.
     #[inline]
-    pub fn rounded(self) -> Option<Scaled> {
+    pub(super) fn rounded(self) -> Option<Scaled> {
         const HALF: u64 = 1 << 63;
         if self.high == 0 {
             return Some(Scaled::ZERO);

@@ -1,7 +1,7 @@
 //! Which sums have at most one child that is not zero, whatever the assignment.
 
 use super::network::Network;
-use super::validity::Kind;
+use super::validity::NodeKind;
 
 /// Words of scratch space for the supports of all sums and products: 256 MiB.
 const SUPPORT_WORDS: usize = 1 << 25;
@@ -23,7 +23,7 @@ pub(super) fn selective_sums(network: &Network<f64>) -> Vec<bool> {
     let mut inner = 0usize;
     for kind in graph.kinds {
         rows.push(inner);
-        inner += usize::from(!matches!(kind, Kind::Leaf { .. }));
+        inner += usize::from(!matches!(kind, NodeKind::Leaf { .. }));
     }
     let positive = |node: usize| {
         let begin = graph.offsets[node] as usize;
@@ -33,7 +33,7 @@ pub(super) fn selective_sums(network: &Network<f64>) -> Vec<bool> {
             .map(|(_, &child)| child as usize)
     };
     let mut selective: Vec<bool> = (0..network.nodes())
-        .map(|node| graph.kinds[node] == Kind::Sum && positive(node).count() == 1)
+        .map(|node| graph.kinds[node] == NodeKind::Sum && positive(node).count() == 1)
         .collect();
     if inner.saturating_mul(words) > SUPPORT_WORDS {
         return selective;
@@ -42,14 +42,14 @@ pub(super) fn selective_sums(network: &Network<f64>) -> Vec<bool> {
     let mut supports = vec![0u64; inner * words];
     let mut twice = vec![0u64; words];
     for node in 0..network.nodes() {
-        if let Kind::Leaf { .. } = graph.kinds[node] {
+        if let NodeKind::Leaf { .. } = graph.kinds[node] {
             continue;
         }
         twice.fill(0);
         let (below, above) = supports.split_at_mut(rows[node] * words);
         let own = &mut above[..words];
         for child in positive(node) {
-            if let Kind::Leaf { variable } = graph.kinds[child] {
+            if let NodeKind::Leaf { variable } = graph.kinds[child] {
                 let start = offsets[variable as usize];
                 for (x, &value) in network.leaf_values(child).iter().enumerate() {
                     if value > 0.0 {
@@ -66,7 +66,7 @@ pub(super) fn selective_sums(network: &Network<f64>) -> Vec<bool> {
                 }
             }
         }
-        if graph.kinds[node] == Kind::Sum && !selective[node] {
+        if graph.kinds[node] == NodeKind::Sum && !selective[node] {
             let has = |bits: &[u64], v: usize| {
                 (offsets[v]..offsets[v + 1]).any(|b| bits[b / 64] >> (b % 64) & 1 == 1)
             };

@@ -15,7 +15,7 @@ const WORD: usize = u64::BITS as usize;
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A distribution over one variable.
     Leaf {
         /// The variable.
@@ -31,11 +31,11 @@ pub enum Kind {
 /// `children[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'a> {
-    /// One entry a node.
-    pub kinds: &'a [Kind],
-    /// One entry a node and one more, from 0 to `children.len()`, not descending.
+    /// What each node is.
+    pub kinds: &'a [NodeKind],
+    /// One entry per node and one more, from 0 to `children.len()`, not descending.
     pub offsets: &'a [u32],
-    /// One entry an edge: the child's position in `kinds`.
+    /// One entry per edge: the child's position in `kinds`.
     pub children: &'a [u32],
 }
 
@@ -57,61 +57,46 @@ impl<'a> Graph<'a> {
 }
 
 /// The first thing that is wrong with a graph. Nodes, children and variables are numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Defect {
     /// There is no node.
+    #[error("there is no node")]
     Empty,
-    /// The offsets do not cut the children into one piece a node.
-    Offsets {
-        /// The first node whose piece is malformed.
-        node: u32,
-    },
+    /// The offsets do not cut the children into one piece per node.
+    #[error("the offsets of node {node} do not cut out its children")]
+    Offsets { node: u32 },
     /// The scratch space of the check is too small.
+    #[error("the scratch space is too small")]
     Space,
     /// A leaf has children.
-    LeafWithChildren {
-        /// The leaf.
-        node: u32,
-    },
+    #[error("leaf {node} has children")]
+    LeafWithChildren { node: u32 },
     /// A leaf is about a variable that does not exist.
-    UnknownVariable {
-        /// The leaf.
-        node: u32,
-        /// The variable.
-        variable: u32,
-    },
+    #[error("leaf {node}: there is no variable {variable}")]
+    UnknownVariable { node: u32, variable: u32 },
     /// A sum or a product has no children.
-    NoChildren {
-        /// The node.
-        node: u32,
-    },
+    #[error("node {node} has no children")]
+    NoChildren { node: u32 },
     /// A child is its parent, comes after it, or does not exist.
-    ChildNotBefore {
-        /// The parent.
-        node: u32,
-        /// The child.
-        child: u32,
-    },
-    /// Two children of a product share a variable.
+    #[error("child {child} does not come before its parent {node}")]
+    ChildNotBefore { node: u32, child: u32 },
+    /// Two children of a product share a variable: the first two that do (the same node, where it
+    /// is listed twice), and the smallest variable they share.
+    #[error("children {first} and {second} of product {node} share variable {variable}")]
     NotDecomposable {
-        /// The product.
         node: u32,
-        /// The first child that has the variable.
         first: u32,
-        /// The second child that has it (the same node, where it is listed twice).
         second: u32,
-        /// The smallest variable they share.
         variable: u32,
     },
-    /// Two children of a sum differ in their scopes.
+    /// A child of a sum has another scope than the first one: the first such child, and the
+    /// smallest variable that only one of the two has.
+    #[error("only one of the children {first} and {second} of sum {node} has variable {variable}")]
     NotComplete {
-        /// The sum.
         node: u32,
-        /// Its first child.
         first: u32,
-        /// The first child with another scope.
         second: u32,
-        /// The smallest variable that only one of them has.
         variable: u32,
     },
 }
@@ -130,9 +115,9 @@ pub enum Scope {
 /// A complete sum has the scope of its first child, so that only products need a row.
 #[derive(Debug)]
 pub struct ScopeSpace<'a> {
-    /// At least one entry a node; what it holds at first does not matter.
+    /// At least one entry per node; what it holds at first does not matter.
     pub scopes: &'a mut [Scope],
-    /// At least [`words`] words a product; what they hold at first does not matter.
+    /// At least [`words`] words per product; what they hold at first does not matter.
     pub bits: &'a mut [u64],
 }
 
@@ -172,7 +157,7 @@ impl ScopeSpace<'_> {
 ///
 /// # Errors
 /// The first defect in the order of the nodes. Never [`Defect::Space`] where `space` has one
-/// scope a node and [`words`]`(variables)` words a product.
+/// scope per node and [`words`]`(variables)` words per product.
 pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> Result<(), Defect> {
     let nodes = graph.kinds.len();
     let words = words(variables);
@@ -199,7 +184,7 @@ pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> 
             return Err(Defect::Offsets { node });
         }
         let children = &graph.children[begin..end];
-        if let Kind::Leaf { variable } = graph.kinds[index] {
+        if let NodeKind::Leaf { variable } = graph.kinds[index] {
             if !children.is_empty() {
                 return Err(Defect::LeafWithChildren { node });
             }
@@ -217,7 +202,7 @@ pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> 
                 return Err(Defect::ChildNotBefore { node, child });
             }
         }
-        if graph.kinds[index] == Kind::Sum {
+        if graph.kinds[index] == NodeKind::Sum {
             check_complete(node, children, words, space)?;
             space.scopes[index] = space.scopes[children[0] as usize];
         } else {

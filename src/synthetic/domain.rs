@@ -1,13 +1,11 @@
 //! The eight domains of synthetic evidence.
 
-use std::fmt;
-
 /// A domain: what an entity can be, and how its evidence speaks of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// Its name on the command line.
+    /// Name, as on the command line.
     pub name: &'static str,
-    /// Its classes.
+    /// Names of the classes.
     pub classes: &'static [&'static str],
     /// How frequent each class is, in parts of `prior_total`.
     pub prior: &'static [u32],
@@ -42,26 +40,13 @@ impl Domain {
     }
 }
 
-/// A name that is not a domain's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// There is no domain of this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no domain {name:?}; there are {}", DOMAINS.map(|d| d.name).join(", "))]
 pub struct UnknownDomain {
-    /// The name.
+    /// The name that was asked for.
     pub name: String,
 }
-
-impl fmt::Display for UnknownDomain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = DOMAINS.iter().map(|d| d.name).collect();
-        write!(
-            f,
-            "there is no domain {:?}; there are {}",
-            self.name,
-            names.join(", ")
-        )
-    }
-}
-
-impl std::error::Error for UnknownDomain {}
 
 /// The domains, the default first.
 ///
@@ -69,80 +54,40 @@ impl std::error::Error for UnknownDomain {}
 /// number of items, contradiction and missing rates of the reference implementation's generator;
 /// the others are chosen here to differ from it and from each other in every respect: two to four
 /// classes, balanced and lopsided priors, three to ten items, clear and noisy evidence.
+#[rustfmt::skip]
 pub const DOMAINS: [Domain; 8] = [
-    Domain {
-        name: "compliance",
-        classes: &["low", "medium", "high"],
-        prior: &[20, 50, 30],
-        items: 5,
-        noise: 0.35,
-        contradiction: 0.05,
-        missing: 0.25,
-    },
-    Domain {
-        name: "healthcare",
-        classes: &["mild", "moderate", "severe", "critical"],
-        prior: &[40, 30, 20, 10],
-        items: 6,
-        noise: 0.4,
-        contradiction: 0.08,
-        missing: 0.2,
-    },
-    Domain {
-        name: "finance",
-        classes: &["low", "medium", "high"],
-        prior: &[60, 30, 10],
-        items: 5,
-        noise: 0.45,
-        contradiction: 0.1,
-        missing: 0.1,
-    },
-    Domain {
-        name: "legal",
-        classes: &["plaintiff", "settled", "defendant"],
-        prior: &[30, 45, 25],
-        items: 4,
-        noise: 0.5,
-        contradiction: 0.15,
-        missing: 0.15,
-    },
-    Domain {
-        name: "academic",
-        classes: &["reject", "revise", "accept"],
-        prior: &[50, 30, 20],
-        items: 3,
-        noise: 0.4,
-        contradiction: 0.12,
-        missing: 0.05,
-    },
-    Domain {
-        name: "materials",
-        classes: &["fail", "pass"],
-        prior: &[15, 85],
-        items: 8,
-        noise: 0.55,
-        contradiction: 0.1,
-        missing: 0.3,
-    },
-    Domain {
-        name: "construction",
-        classes: &["safe", "delayed", "unsafe"],
-        prior: &[1, 1, 1],
-        items: 10,
-        noise: 0.7,
-        contradiction: 0.2,
-        missing: 0.4,
-    },
-    Domain {
-        name: "fever",
-        classes: &["supports", "refutes", "not-enough-info"],
-        prior: &[1, 1, 1],
-        items: 5,
-        noise: 0.3,
-        contradiction: 0.03,
-        missing: 0.1,
-    },
+    //      name           items noise  contradiction, missing  classes, prior
+    domain("compliance",   5,    0.35, [0.05, 0.25], &["low", "medium", "high"], &[20, 50, 30]),
+    domain("healthcare",   6,    0.40, [0.08, 0.20], &["mild", "moderate", "severe", "critical"],
+                                                     &[40, 30, 20, 10]),
+    domain("finance",      5,    0.45, [0.10, 0.10], &["low", "medium", "high"], &[60, 30, 10]),
+    domain("legal",        4,    0.50, [0.15, 0.15], &["plaintiff", "settled", "defendant"],
+                                                     &[30, 45, 25]),
+    domain("academic",     3,    0.40, [0.12, 0.05], &["reject", "revise", "accept"], &[50, 30, 20]),
+    domain("materials",    8,    0.55, [0.10, 0.30], &["fail", "pass"], &[15, 85]),
+    domain("construction", 10,   0.70, [0.20, 0.40], &["safe", "delayed", "unsafe"], &[1, 1, 1]),
+    domain("fever",        5,    0.30, [0.03, 0.10], &["supports", "refutes", "not-enough-info"],
+                                                     &[1, 1, 1]),
 ];
+
+const fn domain(
+    name: &'static str,
+    items: usize,
+    noise: f64,
+    [contradiction, missing]: [f64; 2],
+    classes: &'static [&'static str],
+    prior: &'static [u32],
+) -> Domain {
+    Domain {
+        name,
+        classes,
+        prior,
+        items,
+        noise,
+        contradiction,
+        missing,
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,7 @@
 
 use super::domain::Domain;
 use crate::latent::random::{Stream, text_key};
+use crate::log::{Evidence, Label, Record};
 use crate::math::{ExactSum, ln, log_sum_exp};
 use crate::model::Corpus;
 use crate::simplex::{Distribution, SimplexError, softmax};
@@ -30,10 +31,10 @@ use crate::simplex::{Distribution, SimplexError, softmax};
 pub const EMBEDDING: usize = 384;
 
 /// How many directions of an embedding carry meaning.
-pub const MEANING: usize = 16;
+const MEANING: usize = 16;
 
 /// In how many ways an item can speak for a class.
-pub const VARIANTS: usize = 3;
+const VARIANTS: usize = 3;
 
 /// Length of the part of a centre that tells the ways apart, against one for the class.
 const VARIANT_LENGTH: f64 = 0.5;
@@ -45,13 +46,40 @@ const BACKGROUND: f64 = 0.02;
 /// An entity with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticEntity {
-    /// Its class.
+    /// The class, by number.
     pub label: usize,
     /// Embeddings of its items, row by row.
     pub embeddings: Vec<f32>,
 }
 
+impl SyntheticEntity {
+    /// The record that `lpf generate` writes: items are called `e0`, `e1`, … and have embeddings.
+    pub fn record(&self, name: String) -> Record<'static> {
+        let items = self.embeddings.chunks(EMBEDDING).enumerate();
+        let item = |(i, row): (usize, &[f32])| Evidence {
+            id: Some(format!("e{i}").into()),
+            embedding: Some(row.iter().map(|&x| f64::from(x)).collect()),
+            ..Evidence::default()
+        };
+        Record {
+            entity: name.into(),
+            label: Some(Label::Number(self.label as u64)),
+            classes: None,
+            evidence: items.map(item).collect(),
+        }
+    }
+}
+
 /// Makes entities of a domain, and knows what their evidence is worth.
+///
+/// ```
+/// use lpf::synthetic::{Domain, Generator};
+/// let generator = Generator::new(Domain::named("compliance")?);
+/// let entity = generator.entity(1, 0);
+/// let posterior = generator.posterior(&entity.embeddings)?; // exact, by Bayes' rule
+/// assert_eq!(posterior.argmax(), entity.label);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Generator {
     domain: &'static Domain,
@@ -82,9 +110,14 @@ impl Generator {
         }
     }
 
-    /// The domain.
+    /// The domain whose entities are made.
     pub fn domain(&self) -> &'static Domain {
         self.domain
+    }
+
+    /// What entity number `index` is called in records: the name that its draws depend on.
+    pub fn entity_name(&self, index: u64) -> String {
+        format!("{}-{index}", self.domain.name)
     }
 
     /// Entity number `index` of the data with this seed; independent of all other entities.

@@ -1,7 +1,5 @@
 //! Both splits from decoded rows, and how far Monte Carlo leaves them uncertain.
 
-use std::fmt;
-
 use super::entropy::{EntropyParts, class_means, entropy_term};
 use super::mixture::GaussianMixture;
 use super::variance::{ShapeError, VarianceParts, row_count, variance_decomposition};
@@ -11,33 +9,20 @@ use crate::math::{Scalar, ln};
 use crate::simplex::{SimplexError, kl_term, validate};
 
 /// Why uncertainty could not be estimated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum UncertaintyError {
     /// The numbers are not at least one whole row.
+    #[error(transparent)]
     Shape(ShapeError),
     /// A row is not a distribution.
-    Row {
-        /// Which row.
-        row: usize,
-        /// What is wrong with it.
-        source: SimplexError,
-    },
+    #[error("row {row}: {source}")]
+    Row { row: usize, source: SimplexError },
     /// Sampling or decoding failed.
+    #[error(transparent)]
     Samples(FactorError),
 }
-
-impl fmt::Display for UncertaintyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UncertaintyError::Shape(error) => error.fmt(f),
-            UncertaintyError::Row { row, source } => write!(f, "row {row}: {source}"),
-            UncertaintyError::Samples(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for UncertaintyError {}
 
 /// Standard errors of the parts, from `M ≥ 2` independent samples.
 ///
@@ -58,9 +43,9 @@ impl std::error::Error for UncertaintyError {}
 /// the standard error says zero and the true one is of order `1/M`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StandardErrors {
-    /// Of the variances.
+    /// Standard errors of the variances.
     pub variance: VarianceParts,
-    /// Of the entropies.
+    /// Standard errors of the entropies.
     pub entropy: EntropyParts,
 }
 
@@ -68,6 +53,14 @@ pub struct StandardErrors {
 ///
 /// The epistemic parts use `1/M`, as theorem 7 does, and are low on average: the variance by the
 /// factor `1 − 1/M`.
+///
+/// ```
+/// use lpf::uncertainty::Uncertainty;
+/// // Two samples that are sure and contradict each other: all variance is epistemic.
+/// let found = Uncertainty::of_rows(&[1.0, 0.0, 0.0, 1.0], 2)?;
+/// assert_eq!((found.variance.epistemic, found.variance.aleatoric), (0.5, 0.0));
+/// # Ok::<(), lpf::uncertainty::UncertaintyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncertainty {
     /// `p̄`, the mean of the rows.
@@ -78,7 +71,7 @@ pub struct Uncertainty {
     pub entropy: EntropyParts,
     /// `None` for one sample, where the spread is unknown.
     pub standard_errors: Option<StandardErrors>,
-    /// `M`.
+    /// The number of samples `M`.
     pub samples: usize,
 }
 

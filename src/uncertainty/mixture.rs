@@ -1,7 +1,5 @@
 //! The distribution over the latent space that an entity's evidence leaves: a mixture.
 
-use std::fmt;
-
 use crate::latent::GaussianPosterior;
 use crate::latent::random::{Stream, text_key};
 use crate::math::{ExactSum, Scalar};
@@ -11,53 +9,24 @@ use crate::simplex::{Distribution, SimplexError};
 pub const MIXTURE_PURPOSE: u64 = text_key("posterior mixture");
 
 /// Why there is no mixture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum MixtureError {
     /// There are not as many weights as components.
-    WeightCount {
-        /// How many components.
-        components: usize,
-        /// How many weights.
-        weights: usize,
-    },
+    #[error("{components} components but {weights} weights")]
+    WeightCount { components: usize, weights: usize },
     /// The weights are not non-negative numbers with a positive sum.
+    #[error("weights of the mixture: {0}")]
     Weights(SimplexError),
     /// A component lives in another space than the first one.
+    #[error("component {index} has {found} dimensions, not {expected}")]
     Dimension {
-        /// Which component.
         index: usize,
-        /// Dimension of the first.
         expected: usize,
-        /// Dimension of this one.
         found: usize,
     },
 }
-
-impl fmt::Display for MixtureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MixtureError::WeightCount {
-                components,
-                weights,
-            } => write!(f, "{components} components but {weights} weights"),
-            MixtureError::Weights(SimplexError::Empty) => {
-                write!(f, "a mixture needs at least one component")
-            }
-            MixtureError::Weights(error) => write!(f, "weights of the mixture: {error}"),
-            MixtureError::Dimension {
-                index,
-                expected,
-                found,
-            } => write!(
-                f,
-                "component {index} has {found} dimensions, not {expected}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for MixtureError {}
 
 /// `q(z∣E) = Σ α_i N(μ_i, Σ_i)` with weights `α` that add up to one.
 ///

@@ -10,16 +10,13 @@
 //! | `variance` | total = epistemic + aleatoric as variances, over any numbers |
 //! | `entropy` | the same split of entropies: mutual information is the epistemic part |
 //! | `estimate` | both from decoded rows, with Monte Carlo standard errors |
-//! | `reading` | what the paper concludes from high and low parts |
 
 mod entropy;
 mod estimate;
 mod mixture;
-mod reading;
 mod variance;
 
 pub use entropy::EntropyParts;
 pub use estimate::{StandardErrors, Uncertainty, UncertaintyError, mixture_uncertainty};
 pub use mixture::{GaussianMixture, MIXTURE_PURPOSE, MixtureError};
-pub use reading::{Reading, ReadingThresholds};
 pub use variance::{ShapeError, VarianceParts, decomposition_scaled, variance_decomposition};

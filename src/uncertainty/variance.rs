@@ -14,8 +14,6 @@
 //! also why it cannot serve as a check of a computation that derives one part from the others: here
 //! each part has its own formula.
 
-use std::fmt;
-
 use crate::math::{Field, Ring};
 
 /// Total, epistemic and aleatoric part of a variance.
@@ -30,25 +28,14 @@ pub struct VarianceParts<S = f64> {
 }
 
 /// The numbers are not at least one whole row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{numbers} probabilities are not one or more whole rows of {classes} classes")]
 pub struct ShapeError {
     /// How many numbers there are.
     pub numbers: usize,
     /// How many belong to a row.
     pub classes: usize,
 }
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ShapeError { numbers, classes } = self;
-        write!(
-            f,
-            "{numbers} probabilities are not one or more whole rows of {classes} classes"
-        )
-    }
-}
-
-impl std::error::Error for ShapeError {}
 
 /// The number of rows, at least one.
 pub(super) fn row_count(numbers: usize, classes: usize) -> Result<usize, ShapeError> {

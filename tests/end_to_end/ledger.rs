@@ -25,11 +25,21 @@ fn claims_lists_filters_and_explains() {
     for part in [
         "T5  ✗ Refuted",
         "step by step",
-        "src/bounds/robustness.rs",
+        "src/bounds/t5.rs",
+        "instead      T5'",
         "T5.bounds",
     ] {
         assert!(one.contains(part), "{part}\n{one}");
     }
+    for typed in ["T5'", "t5′"] {
+        let replacement = text(&lpf(&["claims", typed]).stdout);
+        assert!(replacement.starts_with("T5'  ● Proved"), "{replacement}");
+        assert!(
+            replacement.contains("src/bounds/t5_prime.rs"),
+            "{replacement}"
+        );
+    }
+    assert!(text(&lpf(&["claims", "T1″"]).stdout).starts_with("T1''"));
     let json: serde_json::Value =
         serde_json::from_slice(&lpf(&["claims", "T2", "--format", "json"]).stdout).unwrap();
     assert_eq!(json[0]["id"], "T2");
@@ -87,7 +97,7 @@ fn verify_writes_a_report_whose_links_resolve() {
     assert!(!html.contains("<script") && !html.contains("src=\"http"));
     let json: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
-    assert_eq!(json["schema"], "lpf-report/2");
+    assert_eq!(json["schema"], "lpf-report/3");
     assert_eq!(json["changed"], serde_json::json!([]));
     assert_eq!(
         json["not_run"].as_array().unwrap().len(),
@@ -156,74 +166,91 @@ fn a_failed_record_fails_the_gate() {
     assert!(text(&output.stdout).contains("properties: FAILED"));
 }
 
+/// The lines between `<!-- name -->` and `<!-- end name -->`; with `LPF_PIN=1` written anew.
 #[test]
 fn the_readme_shows_the_verdicts_of_this_version() {
     let judged = lpf::ledger::claims::judge_all(
         &lpf::ledger::paper::Paper::published(),
         &lpf::ledger::Records::none(),
     );
-    let table = lpf::report::table_markdown(&lpf::report::counts_table(&judged));
-    let (_, rows) = table.split_once("\n\n").unwrap();
-    let readme = include_str!("../../README.md");
-    assert!(readme.contains(rows), "README.md should show:\n{rows}");
-    for n in 1..=7 {
-        let id = format!("T{n}");
-        let entry = judged.iter().find(|entry| entry.claim.id == id).unwrap();
-        let kind = entry.finding.verdict.kind();
-        let row = readme
-            .lines()
-            .find(|line| line.starts_with(&format!("| {id} |")));
-        let shown = format!("| {} {kind} |", lpf::report::sign(kind));
-        assert!(
-            row.unwrap().contains(&shown),
-            "README.md, row {id}: {shown}"
-        );
+    let path = root().join("README.md");
+    for (name, table) in [
+        ("verdicts", lpf::report::counts_table(&judged)),
+        ("theorems", lpf::report::theorems_table(&judged)),
+    ] {
+        let readme = std::fs::read_to_string(&path).unwrap();
+        let markdown = lpf::report::table_markdown(&table);
+        let (_, rows) = markdown.split_once("\n\n").unwrap();
+        let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end {name} -->"));
+        let (head, rest) = readme.split_once(&begin).expect("a marker");
+        let (shown, tail) = rest.split_once(&end).expect("a marker");
+        if std::env::var_os("LPF_PIN").is_some_and(|value| value == "1") {
+            std::fs::write(&path, format!("{head}{begin}{rows}{end}{tail}")).unwrap();
+        } else {
+            assert_eq!(
+                shown, rows,
+                "LPF_PIN=1 writes the README's table {name} anew"
+            );
+        }
     }
 }
 
-/// Every file of a bound says which properties test it, and these properties exist.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The ids that the sources of harnesses and properties carry, each with its file.
+fn tags() -> Vec<(String, String)> {
+    let mut tags = Vec::new();
+    for folder in ["proofs", "properties"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|e| e != "rs") {
+                continue;
+            }
+            for line in std::fs::read_to_string(&path).unwrap().lines() {
+                let line = line.trim();
+                let list = match line.strip_prefix("/// Claims: ") {
+                    Some(list) => list,
+                    None => match line.strip_prefix("claims: &[") {
+                        Some(list) => list.trim_end_matches(['[', ']', ',']),
+                        None => continue,
+                    },
+                };
+                let ids = list.split(',').map(|id| id.trim().trim_matches('"'));
+                let named = ids.filter(|id| !id.is_empty());
+                tags.extend(named.map(|id| (id.to_owned(), path.display().to_string())));
+            }
+        }
+    }
+    tags
+}
+
 #[test]
-fn bounds_name_their_properties() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |folder: &str| -> Vec<(String, String)> {
-        std::fs::read_dir(root.join(folder))
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|e| e == "rs"))
-            .map(|path| {
-                let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-                (name, std::fs::read_to_string(path).unwrap())
-            })
-            .collect()
-    };
-    let properties: String = read("properties")
-        .into_iter()
-        .map(|(_, text)| text)
+fn evidence_names_claims_and_every_claim_of_the_first_rank_has_evidence() {
+    let mut tags = tags();
+    assert!(tags.len() > 100, "{} tags in the sources", tags.len());
+    for piece in lpf::ledger::evidence(&lpf::ledger::Records::none()) {
+        assert!(root().join(&piece.file).is_file(), "{}", piece.file);
+        tags.extend(piece.claims.into_iter().map(|id| (id, piece.file.clone())));
+    }
+    let claims = lpf::ledger::claims::all();
+    for (id, file) in &tags {
+        assert!(
+            claims.iter().any(|c| c.id == *id),
+            "{file} names {id}, which is no claim"
+        );
+    }
+    let first_rank: Vec<_> = claims
+        .iter()
+        .filter(|claim| claim.is_first_rank())
         .collect();
-    // Files that hold no bound: parameters, worlds, counterexamples in general.
-    let none = ["mod", "domain", "joint", "witness"];
-    for (file, text) in read("src/bounds") {
-        if none.contains(&file.as_str()) {
-            continue;
-        }
-        let evidence = text.split("//! # Evidence").nth(1).unwrap_or_default();
-        let block: String = evidence
-            .lines()
-            .skip(1)
-            .take_while(|line| line.starts_with("//!"))
-            .collect();
-        let named: Vec<&str> = block
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .filter(|word| word.contains('.') && !word.contains('/'))
-            .collect();
-        assert!(!named.is_empty(), "{file}: no property is named");
-        for name in named {
-            assert!(
-                properties.contains(&format!("name: \"{name}\"")),
-                "{file} names {name}, which is no property"
-            );
-        }
+    assert_eq!(first_rank.len(), 7 + 7 + 6 + 7);
+    for claim in first_rank {
+        assert!(
+            tags.iter().any(|(id, _)| *id == claim.id),
+            "no evidence for {}",
+            claim.id
+        );
     }
 }

@@ -5,11 +5,13 @@
 //! | `infer`, `calibrate`, `train`, `experiment`, `ledger` | the commands, as processes |
 //! | `audit`, `audit_reports` | `lpf audit`: what it computes, and what it writes |
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
+//! | `examples` | the programs in `examples` |
 //! | `rooms` | the order of the modules of `src` |
 
 mod audit;
 mod audit_reports;
 mod calibrate;
+mod examples;
 mod experiment;
 mod infer;
 mod ledger;

@@ -133,10 +133,8 @@ fn attention_and_learned_prediction_of_all_60_entities_are_those_of_the_referenc
 #[test]
 fn the_symmetric_reading_of_the_reference_is_told_apart() {
     let directed = aggregator_from_bytes(&bytes("aggregator.safetensors")).unwrap();
-    let shape = AggregatorShape {
-        consistency: Consistency::Symmetric,
-        ..directed.shape()
-    };
+    let mut shape = directed.shape();
+    shape.consistency = Consistency::Symmetric;
     let symmetric = Aggregator::from_parameters(shape, directed.parameters().to_vec()).unwrap();
     let (attention, _) = learned_differences(&symmetric);
     assert!(attention > 1e-4, "{attention}");

@@ -1,18 +1,18 @@
 //! Attacks on the evidence about one entity: replacements by lot, and the worst there are.
 
-use crate::aggregate::AggregateError;
+use crate::aggregate::{Method, aggregate};
 use crate::bounds::robust_l1_of_factors;
 use crate::experiments::{ExperimentError, TestEntity};
 use crate::latent::random::Stream;
 use crate::math::ln;
-use crate::simplex::{Distribution, l1_distance, log_pool};
+use crate::simplex::{Distribution, l1_distance};
 
 /// LPF-SPN's answer.
 pub(super) fn pooled(
     factors: &[Distribution],
     weights: &[f64],
 ) -> Result<Distribution, ExperimentError> {
-    Ok(log_pool(factors, weights).map_err(AggregateError::from)?)
+    Ok(aggregate(Method::Spn, factors, weights, None)?)
 }
 
 /// What a trial takes replacements from.
@@ -28,8 +28,12 @@ fn log_odds(factor: &Distribution, of: usize, against: usize) -> f64 {
 }
 
 impl Pool {
-    pub(super) fn new(entities: Vec<TestEntity>) -> Self {
-        let factors: Vec<Distribution> = entities.into_iter().flat_map(|e| e.factors).collect();
+    pub(super) fn of(entities: Vec<TestEntity>) -> Self {
+        let factors = entities.into_iter().flat_map(|e| e.evidence.factors);
+        Pool::new(factors.collect())
+    }
+
+    fn new(factors: Vec<Distribution>) -> Self {
         let classes = factors.first().map_or(0, Distribution::classes);
         let pairs = (0..classes).flat_map(|w| (0..classes).map(move |c| (w, c)));
         let best = pairs
@@ -136,29 +140,12 @@ mod tests {
             d(&[0.7, 0.1, 0.2]),
         ];
         let weights = [0.2, 0.9, 0.7, 0.3];
-        let pool = Pool {
-            factors: vec![
-                d(&[0.1, 0.8, 0.1]),
-                d(&[0.3, 0.3, 0.4]),
-                d(&[0.05, 0.15, 0.8]),
-            ],
-            best: Vec::new(),
-        };
-        let pool = Pool {
-            best: {
-                let entity = |factors| TestEntity {
-                    label: 0,
-                    embeddings: Vec::new(),
-                    posteriors: Vec::new(),
-                    factors,
-                    weights: Vec::new(),
-                    exact: d(&[1.0]),
-                };
-                Pool::new(vec![entity(pool.factors.clone())]).best
-            },
-            ..pool
-        };
-        let before = log_pool(&clean, &weights).unwrap();
+        let pool = Pool::new(vec![
+            d(&[0.1, 0.8, 0.1]),
+            d(&[0.3, 0.3, 0.4]),
+            d(&[0.05, 0.15, 0.8]),
+        ]);
+        let before = pooled(&clean, &weights).unwrap();
         let mut most: f64 = 0.0;
         for a in 0..4 {
             for b in 0..a {

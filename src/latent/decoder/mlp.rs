@@ -1,127 +1,58 @@
 //! A small network with ReLU layers and a softmax at its end, in single precision.
 
-use std::fmt;
-
 use pulp::Arch;
 
 use super::rows_of;
-use super::{DecodeError, Decoder, DecoderWorkspace, FloorError, SupportFloor, mix_with_uniform};
+use super::{DecodeError, Decoder, DecoderWorkspace};
 use crate::math::ExactSum;
-use crate::math::dense::{self, Shape};
+use crate::math::dense::{self, LayerShape};
 use crate::simplex::softmax;
 
 /// Why some numbers are not a decoder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum MlpError {
     /// There is no layer.
+    #[error("a decoder needs at least one layer")]
     NoLayers,
     /// A layer has no inputs or no outputs, or its weights or bias do not have their number.
+    #[error(
+        "a layer from {inputs} to {outputs} does not have {weights} weights and {biases} biases"
+    )]
     LayerShape {
-        /// Inputs of the layer.
         inputs: usize,
-        /// Outputs of the layer.
         outputs: usize,
-        /// How many weights there are.
         weights: usize,
-        /// How many biases there are.
         biases: usize,
     },
     /// A weight is NaN or infinite.
+    #[error("weight ({output}, {input}) is {value}")]
     Weight {
-        /// Row, the output it belongs to.
         output: usize,
-        /// Column, the input it belongs to.
         input: usize,
-        /// Its value.
         value: f32,
     },
     /// A bias is NaN or infinite.
-    Bias {
-        /// The output it belongs to.
-        output: usize,
-        /// Its value.
-        value: f32,
-    },
+    #[error("bias {output} is {value}")]
+    Bias { output: usize, value: f32 },
     /// A layer does not take what the one before gives.
+    #[error("layer {layer} takes {inputs} inputs but is given {given}")]
     Chain {
-        /// Which layer, counted from zero.
         layer: usize,
-        /// What it takes.
         inputs: usize,
-        /// What it is given.
         given: usize,
     },
     /// The fixed inputs leave no room for a latent, or one of them is not finite.
-    Context {
-        /// How many fixed inputs there are.
-        length: usize,
-        /// Inputs of the first layer.
-        inputs: usize,
-    },
+    #[error("{length} fixed inputs do not fit a first layer of {inputs} inputs, or are not finite")]
+    Context { length: usize, inputs: usize },
     /// The weights are so large that single precision overflows for every latent.
-    Overflow {
-        /// Which layer, counted from zero.
-        layer: usize,
-        /// Which of its outputs.
-        output: usize,
-    },
+    #[error("output {output} of layer {layer} exceeds single precision whatever the latent")]
+    Overflow { layer: usize, output: usize },
     /// The temperature is not a positive finite number.
-    Temperature {
-        /// Its value.
-        value: f64,
-    },
-    /// The floor is impossible.
-    Floor(FloorError),
+    #[error("the temperature is {value}; it must be positive and finite")]
+    Temperature { value: f64 },
 }
-
-impl fmt::Display for MlpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MlpError::NoLayers => write!(f, "a decoder needs at least one layer"),
-            MlpError::LayerShape {
-                inputs,
-                outputs,
-                weights,
-                biases,
-            } => write!(
-                f,
-                "a layer from {inputs} to {outputs} does not have {weights} weights and {biases} \
-                 biases"
-            ),
-            MlpError::Weight {
-                output,
-                input,
-                value,
-            } => write!(f, "weight ({output}, {input}) is {value}"),
-            MlpError::Bias { output, value } => write!(f, "bias {output} is {value}"),
-            MlpError::Chain {
-                layer,
-                inputs,
-                given,
-            } => write!(
-                f,
-                "layer {layer} takes {inputs} inputs but is given {given}"
-            ),
-            MlpError::Context { length, inputs } => write!(
-                f,
-                "{length} fixed inputs do not fit a first layer of {inputs} inputs, or are not \
-                 finite"
-            ),
-            MlpError::Overflow { layer, output } => write!(
-                f,
-                "output {output} of layer {layer} exceeds single precision whatever the latent"
-            ),
-            MlpError::Temperature { value } => write!(
-                f,
-                "the temperature is {value}; it must be positive and finite"
-            ),
-            MlpError::Floor(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for MlpError {}
 
 /// An affine map `x ↦ W·x + b` in single precision.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,7 +133,7 @@ impl DenseLayer {
     }
 }
 
-/// `p(y∣z) = softmax(network(z, context) / T)`, optionally mixed with the uniform distribution.
+/// `p(y∣z) = softmax(network(z, context) / T)`.
 ///
 /// Latents are rounded to single precision, all layers are computed in it, with ReLU after each but
 /// the last; scores are then widened, divided by the temperature and exponentiated in double
@@ -212,13 +143,12 @@ impl DenseLayer {
 pub struct MlpDecoder {
     layers: Vec<DenseLayer>,
     temperature: f64,
-    floor: Option<SupportFloor>,
     /// Latents that round to at most this magnitude cannot make any layer overflow.
     limit: f32,
 }
 
 impl MlpDecoder {
-    /// A decoder of the given layers, with temperature one and no floor. The first layer takes
+    /// A decoder of the given layers, with temperature one. The first layer takes
     /// the latent followed by `context`.
     ///
     /// # Errors
@@ -244,7 +174,6 @@ impl MlpDecoder {
             limit: safe_magnitude(&layers)?,
             layers,
             temperature: 1.0,
-            floor: None,
         })
     }
 
@@ -257,16 +186,6 @@ impl MlpDecoder {
             return Err(MlpError::Temperature { value: temperature });
         }
         self.temperature = temperature;
-        Ok(self)
-    }
-
-    /// Guarantees every class at least `floor`; see [`mix_with_uniform`].
-    ///
-    /// # Errors
-    /// [`MlpError::Floor`] unless `0 ≤ floor ≤ 1/classes`.
-    pub fn with_floor(mut self, floor: f64) -> Result<Self, MlpError> {
-        let floor = SupportFloor::new(floor, self.classes()).map_err(MlpError::Floor)?;
-        self.floor = Some(floor);
         Ok(self)
     }
 
@@ -366,7 +285,7 @@ impl Decoder for MlpDecoder {
             return Err(self.beyond_limit(latents));
         }
         for (index, layer) in self.layers.iter().enumerate() {
-            let shape = Shape {
+            let shape = LayerShape {
                 rows,
                 inputs: layer.inputs,
                 outputs: layer.outputs,
@@ -390,9 +309,6 @@ impl Decoder for MlpDecoder {
                 *p = f64::from(score) / self.temperature;
             }
             softmax(p).map_err(|source| DecodeError::Scores { row, source })?;
-            if let Some(floor) = self.floor {
-                mix_with_uniform(p, &floor.get());
-            }
         }
         Ok(())
     }

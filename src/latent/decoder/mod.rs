@@ -5,90 +5,46 @@
 //! | [`MlpDecoder`] | softmax of a small network | the models of the paper |
 //! | [`ProbitDecoder`] | `Φ(w·z + b)` for two classes | checks: its exact factor is known |
 
-mod floor;
 mod mlp;
 mod probit;
 
-pub use floor::{FloorError, SupportFloor, mix_with_uniform};
 pub use mlp::{DenseLayer, MlpDecoder, MlpError};
 pub use probit::ProbitDecoder;
-
-use std::fmt;
 
 use crate::simplex::SimplexError;
 
 /// Why points of the latent space could not be decoded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum DecodeError {
     /// The slices are not the same number of rows.
+    #[error(
+        "{latents} latent numbers ({dimension} per row) do not match {probabilities} \
+         probabilities ({classes} per row)"
+    )]
     Shape {
-        /// How many latent numbers there are.
         latents: usize,
-        /// Latent numbers in one row.
         dimension: usize,
-        /// Room for how many probabilities there is.
         probabilities: usize,
-        /// Classes, the probabilities of one row.
         classes: usize,
     },
     /// A latent coordinate is NaN, infinite, or beyond the range in which the decoder cannot
     /// overflow.
+    #[error(
+        "latent row {row}, coordinate {coordinate}, is {value}; the decoder takes finite numbers \
+         up to {limit:e} in magnitude"
+    )]
     Latent {
-        /// Which row.
         row: usize,
-        /// Which coordinate.
         coordinate: usize,
-        /// Its value.
         value: f64,
-        /// The largest magnitude allowed.
         limit: f64,
     },
     /// The scores of a row cannot be turned into probabilities (they overflow when divided by a
     /// very small temperature).
-    Scores {
-        /// Which row.
-        row: usize,
-        /// What is wrong with them.
-        source: SimplexError,
-    },
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DecodeError::Shape {
-                latents,
-                dimension,
-                probabilities,
-                classes,
-            } => write!(
-                f,
-                "{latents} latent numbers ({dimension} a row) do not go with {probabilities} \
-                 probabilities ({classes} a row)"
-            ),
-            DecodeError::Latent {
-                row,
-                coordinate,
-                value,
-                limit,
-            } => write!(
-                f,
-                "latent row {row}, coordinate {coordinate}, is {value}; the decoder takes finite \
-                 numbers up to {limit:e} in magnitude"
-            ),
-            DecodeError::Scores { row, source } => write!(f, "scores of row {row}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for DecodeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            DecodeError::Scores { source, .. } => Some(source),
-            _ => None,
-        }
-    }
+    #[error("scores of row {row}: {source}")]
+    Scores { row: usize, source: SimplexError },
 }
 
 /// Room for a decoder's intermediate results; grows once and is used again.

@@ -99,6 +99,33 @@ proptest! {
         }
     }
 
+    /// The order of operations that [`cholesky`] promises, word for word; sizes on both sides of
+    /// the one from which nalgebra's matrix product would pick a kernel by the CPU.
+    #[test]
+    fn every_operation_of_the_factor_is_in_the_promised_order(
+        d in 1usize..24,
+        a in prop::collection::vec(-1.0f64..1.0, 24 * 24),
+    ) {
+        let a = DMatrix::from_fn(d, d, |i, j| a[i * 24 + j]);
+        let sigma = DMatrix::from_fn(d, d, |i, j| {
+            let (i, j) = (i.max(j), i.min(j));
+            (0..d).fold(if i == j { 0.5 } else { 0.0 }, |s, k| s + a[(i, k)] * a[(j, k)])
+        });
+        let mut want = DMatrix::<f64>::zeros(d, d);
+        for i in 0..d {
+            for j in 0..=i {
+                let rest = (0..j).fold(sigma[(i, j)], |r, k| r - want[(i, k)] * want[(j, k)]);
+                want[(i, j)] = if i == j { rest.sqrt() } else { rest / want[(j, j)] };
+            }
+        }
+        let got = cholesky(&sigma).unwrap();
+        for i in 0..d {
+            for j in 0..=i {
+                prop_assert_eq!(got[i * (i + 1) / 2 + j].to_bits(), want[(i, j)].to_bits());
+            }
+        }
+    }
+
     #[test]
     fn the_first_leading_minor_that_is_not_positive_is_named(
         d in 1usize..6,

@@ -1,8 +1,6 @@
 //! Names of streams: the key of the generator, and 64-bit names of texts and numbers.
 
 use std::collections::HashMap;
-use std::fmt;
-
 /// The 256-bit key of a stream: its four numbers side by side, each with its low byte first.
 ///
 /// Injective: the four numbers can be read back off the key, so distinct names have distinct keys.
@@ -34,6 +32,7 @@ const fn fnv(mut hash: u64, bytes: &[u8]) -> u64 {
 ///
 /// The same on every machine and in every version, and usable in constants. Different texts may
 /// collide, with probability 2⁻⁶⁴ a pair unless they were built to.
+#[must_use]
 pub const fn text_key(text: &str) -> u64 {
     fnv(FNV_START, text.as_bytes())
 }
@@ -43,6 +42,7 @@ pub const fn text_key(text: &str) -> u64 {
 /// [`text_key`] does.
 ///
 /// Bits count, not values: `0.0` and `−0.0` have different names.
+#[must_use]
 pub fn content_key(slices: &[&[f64]]) -> u64 {
     slices.iter().fold(FNV_START, |hash, slice| {
         let hash = fnv(hash, &(slice.len() as u64).to_le_bytes());
@@ -61,7 +61,8 @@ pub enum Item<'a> {
 }
 
 /// Two items of one entity have the same identifier and would share their random draws.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("items {first} and {second} are both called {id:?}; give each its own identifier, or none")]
 pub struct DuplicateId {
     /// The identifier.
     pub id: String,
@@ -70,19 +71,6 @@ pub struct DuplicateId {
     /// Position of its second use.
     pub second: usize,
 }
-
-impl fmt::Display for DuplicateId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DuplicateId { id, first, second } = self;
-        write!(
-            f,
-            "items {first} and {second} are both called {id:?}; give each its own identifier, \
-             or none"
-        )
-    }
-}
-
-impl std::error::Error for DuplicateId {}
 
 /// The names of the streams of an entity's items, the same for each item wherever it stands.
 ///

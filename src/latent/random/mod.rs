@@ -20,7 +20,10 @@ mod normal;
 
 pub use keys::{DuplicateId, Item, content_key, evidence_keys, key, text_key};
 
+use std::convert::Infallible;
+
 use chacha::{ChaCha8, WORDS};
+use rand::TryRng;
 
 /// 2⁻⁵³, the distance between neighbouring values of [`Stream::uniform`].
 const UNIFORM_STEP: f64 = f64::EPSILON / 2.0;
@@ -29,6 +32,22 @@ const UNIFORM_STEP: f64 = f64::EPSILON / 2.0;
 const BATCH: usize = WORDS / 2;
 
 /// A stream of random numbers; see the module for its name.
+///
+/// It is a generator of the rand crate too, so anything that draws by rand's traits can use it.
+///
+/// ```
+/// use lpf::latent::random::{Stream, text_key};
+/// let name = || Stream::new(1, text_key("dice"), 7, 0);
+/// let rolls: Vec<u64> = std::iter::repeat_with({
+///     let mut stream = name();
+///     move || 1 + stream.below(6)
+/// })
+/// .take(5)
+/// .collect();
+/// assert!(rolls.iter().all(|roll| (1..=6).contains(roll)));
+/// assert_eq!(name().next_u64(), name().next_u64()); // the same name, the same draws
+/// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: ChaCha8,
@@ -46,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let bits = self.batch().first().map_or(0, join);
@@ -108,6 +127,26 @@ impl Stream {
     /// in several pieces gives the same draws as filling it at once.
     pub fn fill_standard_normal(&mut self, out: &mut [f64]) {
         normal::fill(self, out);
+    }
+}
+
+/// Streams feed everything that draws by rand's traits, [`rand::Rng`] among them.
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.next_u64() >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
     }
 }
 
@@ -193,6 +232,23 @@ mod tests {
         let distinct: BTreeSet<u64> = names.iter().map(|&n| first(n)).collect();
         assert_eq!(distinct.len(), names.len());
         assert_eq!(first(names[3]), first(names[3]));
+    }
+
+    #[test]
+    fn rand_draws_the_same_bits() {
+        let (mut ours, mut theirs) = (stream(0), stream(0));
+        for _ in 0..300 {
+            assert_eq!(ours.next_u64(), rand::Rng::next_u64(&mut theirs));
+        }
+        assert_eq!(
+            (ours.next_u64() >> 32) as u32,
+            rand::Rng::next_u32(&mut theirs)
+        );
+        let mut bytes = [0; 11];
+        rand::Rng::fill_bytes(&mut theirs, &mut bytes);
+        let words = [ours.next_u64(), ours.next_u64()].map(u64::to_le_bytes);
+        assert_eq!(bytes[..], words.as_flattened()[..11]);
+        assert_eq!(ours.next_u64(), theirs.next_u64(), "no number is left over");
     }
 
     #[test]

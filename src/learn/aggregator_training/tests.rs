@@ -1,7 +1,7 @@
 use super::*;
 use crate::latent::GaussianPosterior;
 use crate::learn::VaeShape;
-use crate::learn::gradient_check::matches_central_differences;
+use crate::learn::tests::matches_central_differences;
 use proptest::prelude::*;
 
 fn small_vae<T: Number>(seed: u64) -> Vae<T> {

@@ -1,7 +1,5 @@
 //! The sizes of a model, and what can be wrong with one.
 
-use std::fmt;
-
 use crate::latent::PosteriorError;
 use crate::latent::decoder::MlpError;
 use crate::learn::Mlp;
@@ -13,6 +11,7 @@ use crate::learn::Mlp;
 /// z (latent) ⊕ predicate embedding → decoder_hidden… (ReLU) → scores (classes)
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VaeShape {
     /// Dimension of the embeddings of evidence.
     pub embedding: usize,
@@ -47,7 +46,7 @@ impl Default for VaeShape {
 
 impl VaeShape {
     /// The encoder; both heads are one last layer, `μ` first.
-    pub fn encoder(&self) -> Mlp {
+    pub(crate) fn encoder(&self) -> Mlp {
         let mut sizes = vec![self.embedding];
         sizes.extend(&self.encoder_hidden);
         sizes.push(2 * self.latent);
@@ -55,7 +54,7 @@ impl VaeShape {
     }
 
     /// The decoder, from latent and predicate embedding to scores.
-    pub fn decoder(&self) -> Mlp {
+    pub(crate) fn decoder(&self) -> Mlp {
         let mut sizes = vec![self.latent + self.predicate];
         sizes.extend(&self.decoder_hidden);
         sizes.push(self.classes);
@@ -69,77 +68,31 @@ impl VaeShape {
 }
 
 /// Why a model could not be used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum VaeError {
     /// The number of parameters is not that of the shape.
-    ParameterCount {
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
+    #[error("the model has {found} parameters instead of {expected}")]
+    ParameterCount { found: usize, expected: usize },
     /// A parameter is NaN or infinite.
-    Parameter {
-        /// Which one.
-        index: usize,
-        /// Its value.
-        value: f32,
-    },
+    #[error("parameter {index} is {value}")]
+    Parameter { index: usize, value: f32 },
     /// An embedding does not have the dimension of the model.
-    Dimension {
-        /// Its dimension.
-        found: usize,
-        /// That of the model.
-        expected: usize,
-    },
+    #[error("an embedding has {found} numbers; the model was trained on {expected}")]
+    Dimension { found: usize, expected: usize },
     /// A number of an embedding is NaN or infinite.
+    #[error("number {coordinate} in the embedding of item {item} (both counted from 0) is {value}")]
     Embedding {
-        /// Which item, counted from zero.
         item: usize,
-        /// Which of its numbers.
         coordinate: usize,
-        /// Its value.
         value: f32,
     },
     /// An item's encoding is not a Gaussian: its embedding is so large that single precision
     /// overflows.
-    Posterior {
-        /// Which item, counted from zero.
-        item: usize,
-        /// What is wrong.
-        source: PosteriorError,
-    },
+    #[error("the embedding of item {item} (counted from 0) cannot be encoded: {source}")]
+    Posterior { item: usize, source: PosteriorError },
     /// The decoder is not usable.
+    #[error("decoder: {0}")]
     Decoder(MlpError),
 }
-
-impl fmt::Display for VaeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            VaeError::ParameterCount { found, expected } => {
-                write!(f, "the model has {found} parameters instead of {expected}")
-            }
-            VaeError::Parameter { index, value } => write!(f, "parameter {index} is {value}"),
-            VaeError::Dimension { found, expected } => write!(
-                f,
-                "an embedding has {found} numbers; the model was trained on {expected}"
-            ),
-            VaeError::Embedding {
-                item,
-                coordinate,
-                value,
-            } => write!(
-                f,
-                "number {coordinate} in the embedding of item {item} (both counted from 0) is {value}"
-            ),
-            VaeError::Posterior { item, source } => write!(
-                f,
-                "the embedding of item {item} (counted from 0) cannot be encoded: {source}"
-            ),
-            VaeError::Decoder(error) => write!(f, "decoder: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for VaeError {}

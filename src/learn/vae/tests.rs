@@ -1,5 +1,5 @@
 use super::*;
-use crate::learn::gradient_check::matches_central_differences;
+use crate::learn::tests::matches_central_differences;
 use proptest::prelude::*;
 
 fn small() -> VaeShape {

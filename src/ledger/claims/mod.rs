@@ -3,107 +3,235 @@
 //! A claim is a theorem, a lemma, an assumption, a table or figure whose numbers follow from
 //! others, or a sentence with a number or a logical statement. Ids begin with the theorem, lemma
 //! or assumption they belong to; `X` is for comparisons across experiments and `S` for the
-//! structure of the argument.
+//! structure of the argument. `T5'` is the theorem that stands in the place of theorem 5.
 //!
-//! Statements are in our words. A verdict is never written down: it is what the check returns for
-//! the numbers it is given.
+//! What a claim says stands in `claims.txt`, in our words. A verdict is never written down: it is
+//! what the check returns for the numbers it is given.
 
 mod assumptions;
-mod calibration;
-mod comparison;
-mod generalization;
-mod information;
-mod results;
-mod robustness;
-mod samples;
-mod sampling;
-mod simulated;
+mod comparisons;
+mod exact;
+mod lemmas;
 mod structure;
-mod uncertainty;
+mod t1;
+mod t2;
+mod t2_simulated;
+mod t3;
+mod t4;
+mod t5;
+mod t6;
+mod t7;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-use super::expr::{Expr, LedgerError, Reading, shown};
-use super::paper::{DependencyGraph, Node, Paper};
+use super::expr::{Expr, LedgerError, Reading, overlap, shown};
+use super::paper::{Account, DependencyGraph, Node, Paper, Printed, Value};
 use super::recompute::{self, Kind, Recomputation};
 use super::records::Records;
+use super::text::{TextError, embedded, lines};
 use super::verdict::{Finding, VerdictKind};
+use crate::bounds::Witness;
 use crate::math::Enclosure;
 
-type Own = fn(&Context<'_>) -> Result<Finding, LedgerError>;
-
-/// How a verdict is computed.
-#[derive(Clone, Copy, Debug)]
-pub enum Check {
-    /// All recomputations that carry the claim's id must agree.
-    Numbers,
-    /// A check of its own.
-    Own(Own),
-}
+type Outcome = Result<Finding, LedgerError>;
+type Check = fn(&Context<'_>) -> Outcome;
 
 /// One claim of the paper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
     /// Stable id.
-    pub id: &'static str,
+    pub id: String,
     /// Where it stands.
-    pub place: &'static str,
+    pub place: String,
     /// What is claimed, in our words.
-    pub statement: &'static str,
+    pub statement: String,
     /// What it is claimed under, beyond the paper's setting.
-    pub hypotheses: &'static str,
-    /// How the verdict is computed.
-    pub check: Check,
-    /// What to do about it.
-    pub advice: &'static str,
+    pub hypotheses: String,
+    /// What to do about it, where there is something to do.
+    pub advice: String,
+}
+
+const FILE: &str = "src/ledger/claims/claims.txt";
+const CLAIMS: &str = include_str!("claims.txt");
+
+/// The checks, by claim. A claim that is not here stands on its relations.
+const CHECKS: [&[(&str, Check)]; 12] = [
+    lemmas::CHECKS,
+    t1::CHECKS,
+    t2::CHECKS,
+    t2_simulated::CHECKS,
+    t3::CHECKS,
+    t4::CHECKS,
+    t5::CHECKS,
+    t6::CHECKS,
+    t7::CHECKS,
+    assumptions::CHECKS,
+    comparisons::CHECKS,
+    structure::CHECKS,
+];
+
+/// All claims, in the order of `claims.txt`: lemmas, theorems, their numbers, assumptions,
+/// comparisons, structure.
+pub fn all() -> &'static [Claim] {
+    static ALL: LazyLock<Vec<Claim>> = LazyLock::new(|| embedded(parse(CLAIMS)));
+    &ALL
+}
+
+fn parse(text: &'static str) -> Result<Vec<Claim>, TextError> {
+    let mut claims: Vec<Claim> = Vec::new();
+    for (line, content) in lines(text) {
+        let error = |message: &str| TextError {
+            file: FILE,
+            line,
+            message: message.to_owned(),
+        };
+        let Some(field) = content.strip_prefix("  ") else {
+            if claims.iter().any(|claim| claim.id == content) {
+                return Err(error("the claim is there twice"));
+            }
+            claims.push(Claim {
+                id: content,
+                ..Claim::default()
+            });
+            continue;
+        };
+        let claim = claims.last_mut().ok_or_else(|| error("no claim above"))?;
+        let (name, value) = field
+            .split_once(": ")
+            .ok_or_else(|| error("a field is written `name: text`"))?;
+        let slot = match name {
+            "place" => &mut claim.place,
+            "says" => &mut claim.statement,
+            "given" => &mut claim.hypotheses,
+            "advice" => &mut claim.advice,
+            _ => return Err(error("fields are place, says, given and advice")),
+        };
+        if !slot.is_empty() {
+            return Err(error("the field is there twice"));
+        }
+        value.clone_into(slot);
+    }
+    Ok(claims)
+}
+
+/// The claim with an id, in any case; `T5′` and `T5’` are `T5'`, `T1″` is `T1''`.
+pub fn find(id: &str) -> Option<&'static Claim> {
+    let plain = id.replace(['′', '’'], "'").replace(['″', '"'], "''");
+    all()
+        .iter()
+        .find(|claim| claim.id.eq_ignore_ascii_case(&plain))
 }
 
 /// What a check may look at.
-pub struct Context<'a> {
-    /// The paper's numbers.
-    pub paper: Reading<'a>,
-    /// What the last proof and property runs reported.
-    pub records: &'a Records,
+struct Context<'a> {
+    paper: Reading<'a>,
 }
 
 impl Context<'_> {
-    fn value(&self, expr: &Expr) -> Result<Enclosure, LedgerError> {
-        expr.value(&self.paper)
+    fn expr(&self, formula: &str) -> Result<Expr, LedgerError> {
+        Expr::parse(formula, self.paper.paper())
+    }
+
+    /// Everything that the printed digits leave open for a formula.
+    fn value(&self, formula: &str) -> Result<Enclosure, LedgerError> {
+        self.expr(formula)?.value(&self.paper)
+    }
+
+    /// Whether one formula is certainly above another.
+    fn exceeds(&self, one: &str, other: &str) -> Result<bool, LedgerError> {
+        Ok(self.value(one)?.exceeds(&self.value(other)?))
+    }
+
+    /// Whether two formulas may have the same value.
+    fn agree(&self, one: &str, other: &str) -> Result<bool, LedgerError> {
+        Ok(overlap(&self.value(one)?, &self.value(other)?))
     }
 
     /// `formula = value`, to `places` digits.
-    fn line(&self, expr: &Expr, places: u32) -> Result<String, LedgerError> {
-        let value = self.value(expr)?;
+    fn line(&self, formula: &str, places: u32) -> Result<String, LedgerError> {
+        let expr = self.expr(formula)?;
+        let value = expr.value(&self.paper)?;
         let written = expr.written_out(self.paper.paper());
         Ok(format!("{written} = {}", shown(&value, places)))
     }
 
     /// The value alone, to `places` digits.
-    fn show(&self, expr: &Expr, places: u32) -> Result<String, LedgerError> {
-        Ok(shown(&self.value(expr)?, places))
+    fn show(&self, formula: &str, places: u32) -> Result<String, LedgerError> {
+        Ok(shown(&self.value(formula)?, places))
     }
 
-    /// The digits as printed.
-    fn print(&self, id: &str) -> Result<String, LedgerError> {
-        Ok(self.paper.number(id)?.to_string())
+    /// The number in a cell.
+    fn number(&self, id: &str) -> Result<Printed, LedgerError> {
+        Ok(self.paper.number(id)?)
     }
+
+    /// A printed count; zero where it is no whole number, which no check accepts.
+    fn count(&self, id: &str) -> Result<u64, LedgerError> {
+        let value = self.number(id)?.value();
+        Ok(u64::try_from(value.to_integer()).unwrap_or(0))
+    }
+
+    /// The words in a cell.
+    fn words(&self, id: &str) -> &str {
+        match self.paper.paper().cell(id).map(|cell| &cell.value) {
+            Some(Value::Text(words)) => words,
+            _ => "nothing",
+        }
+    }
+
+    /// The rows of a table, as `label/row`.
+    fn rows(&self, table: &str) -> Vec<String> {
+        self.paper.paper().rows(table).to_vec()
+    }
+
+    /// A measurement that nobody can repeat: numbers, each with the words behind it.
+    fn unpublished(&self, parts: &[(&str, &str)]) -> Outcome {
+        let parts: Vec<String> = parts
+            .iter()
+            .map(|(id, words)| Ok(format!("{} {words}", self.number(id)?)))
+            .collect::<Result<_, LedgerError>>()?;
+        Ok(Finding::not_reproducible(parts.join(" on "), Vec::new()))
+    }
+}
+
+/// `tab:thm5/eps=0.1` as `ε = 0.1`.
+fn row_name(row: &str) -> String {
+    let name = row.rsplit('/').next().unwrap_or(row);
+    name.replace("eps", "ε").replace('=', " = ")
+}
+
+/// Refuted where a witness refutes.
+fn of_witness(witness: Option<Witness>, summary: &str) -> Outcome {
+    let Some(witness) = witness.filter(Witness::refutes) else {
+        let reason = "neither a proof nor a counterexample in the searched range";
+        return Ok(Finding::not_reproducible(reason, Vec::new()));
+    };
+    let hypotheses = witness.hypotheses.iter();
+    let mut steps: Vec<String> = hypotheses
+        .map(|h| format!("holds: {}", h.statement))
+        .collect();
+    let (found, claimed) = (witness.quantity.approx(), witness.bound.approx());
+    steps.extend(witness.steps);
+    let line = format!("{summary}: {found:.6} where {claimed:.6} is claimed");
+    Ok(Finding::refuted(line, steps))
 }
 
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
-    pub claim: Claim,
+    pub claim: &'static Claim,
     /// Its verdict and evidence.
     pub finding: Finding,
-    /// Refuted results that it rests on, by what the paper says about dependencies.
-    pub rests_on: BTreeSet<Node>,
+    /// Refuted results that the paper's proof of this claim uses.
+    pub refuted_premises: BTreeSet<Node>,
 }
 
 impl Judged {
     /// The claim and its verdict as one JSON object, for reports and scripts.
     pub fn to_json(&self) -> serde_json::Value {
-        let rests_on: Vec<String> = self.rests_on.iter().map(Node::to_string).collect();
+        let premises: Vec<String> = self.refuted_premises.iter().map(Node::to_string).collect();
         serde_json::json!({
             "id": self.claim.id,
             "place": self.claim.place,
@@ -113,32 +241,19 @@ impl Judged {
             "summary": self.finding.verdict.to_string(),
             "evidence": self.finding.evidence,
             "cells": self.finding.cells,
-            "rests_on": rests_on,
+            "refuted_premises": premises,
             "advice": self.claim.advice,
         })
     }
 }
 
-/// All claims, in the order of the theorems, then assumptions, comparisons and structure.
-pub fn all() -> Vec<Claim> {
-    [
-        results::CLAIMS,
-        calibration::CLAIMS,
-        sampling::CLAIMS,
-        simulated::CLAIMS,
-        generalization::CLAIMS,
-        information::CLAIMS,
-        robustness::CLAIMS,
-        samples::CLAIMS,
-        uncertainty::CLAIMS,
-        assumptions::CLAIMS,
-        comparison::CLAIMS,
-        structure::CLAIMS,
-    ]
-    .concat()
-}
-
 impl Claim {
+    /// Whether it is a theorem, a lemma, an assumption, or what stands in a theorem's place, and
+    /// not a sentence or a number about one.
+    pub fn is_first_rank(&self) -> bool {
+        node(self.id.trim_end_matches('\'')).is_some()
+    }
+
     /// Computes the verdict. What cannot be evaluated is a verdict too: `NotReproducible`.
     pub fn judge(
         &self,
@@ -148,26 +263,22 @@ impl Claim {
     ) -> Finding {
         let context = Context {
             paper: Reading::new(paper),
-            records,
         };
-        let outcome = match self.check {
-            Check::Numbers => numbers(self.id, recomputations, &context),
-            Check::Own(check) => check(&context),
+        let mut checks = CHECKS.iter().copied().flatten();
+        let outcome = match checks.find(|(id, _)| *id == self.id) {
+            Some((_, check)) => check(&context),
+            None => numbers(&self.id, recomputations, &context),
         };
         let mut finding = outcome.unwrap_or_else(|error| {
             Finding::not_reproducible(format!("the check has no value: {error}"), Vec::new())
         });
-        finding.evidence.extend(records.lines(self.id));
+        finding.evidence.extend(records.lines(self));
         finding.cells = context.paper.cells_read();
         finding
     }
 }
 
-fn numbers(
-    id: &str,
-    recomputations: &[Recomputation],
-    context: &Context<'_>,
-) -> Result<Finding, LedgerError> {
+fn numbers(id: &str, recomputations: &[Recomputation], context: &Context<'_>) -> Outcome {
     let mut evidence = Vec::new();
     let mut differing = Vec::new();
     let (mut cells, mut repeats) = (BTreeSet::new(), 0);
@@ -232,11 +343,7 @@ pub fn node(id: &str) -> Option<Node> {
     }
 }
 
-/// Judges every claim, then marks what rests on a result that fell.
-///
-/// A result has *fallen* where it is refuted or its own numbers contradict it; an assumption that
-/// merely could not be measured has not. Only whole results (`T1`, not `T1.bound`) are marked:
-/// arithmetic on printed numbers rests on nothing.
+/// Judges every claim, then marks those whose proof in the paper uses a refuted result.
 pub fn judge_all(paper: &Paper, records: &Records) -> Vec<Judged> {
     judge_each(paper, records, |_| ())
 }
@@ -244,41 +351,31 @@ pub fn judge_all(paper: &Paper, records: &Records) -> Vec<Judged> {
 /// [`judge_all`], telling `done` of each claim when its verdict is there.
 pub fn judge_each(paper: &Paper, records: &Records, done: impl Fn(&Claim)) -> Vec<Judged> {
     let recomputations = recompute::all();
-    let claims = all();
-    let findings: Vec<Finding> = claims
+    let mut judged: Vec<Judged> = all()
         .iter()
         .map(|claim| {
             let finding = claim.judge(paper, records, &recomputations);
             done(claim);
-            finding
-        })
-        .collect();
-    let fallen: BTreeSet<Node> = claims
-        .iter()
-        .zip(&findings)
-        .filter(|(_, finding)| {
-            matches!(
-                finding.verdict.kind(),
-                VerdictKind::Refuted | VerdictKind::Inconsistent
-            )
-        })
-        .filter_map(|(claim, _)| node(claim.id))
-        .collect();
-    let marked = DependencyGraph::published().resting_on(&fallen);
-    claims
-        .into_iter()
-        .zip(findings)
-        .map(|(claim, finding)| {
-            let rests_on = node(claim.id)
-                .and_then(|node| marked.get(&node).cloned())
-                .unwrap_or_default();
             Judged {
                 claim,
                 finding,
-                rests_on,
+                refuted_premises: BTreeSet::new(),
             }
         })
-        .collect()
+        .collect();
+    let refuted: BTreeSet<Node> = judged
+        .iter()
+        .filter(|entry| entry.finding.verdict.kind() == VerdictKind::Refuted)
+        .filter_map(|entry| node(&entry.claim.id))
+        .collect();
+    let graph = DependencyGraph::published();
+    for entry in &mut judged {
+        if let Some(node) = node(&entry.claim.id) {
+            let premises = graph.premises(Account::Proof, node);
+            entry.refuted_premises = premises.intersection(&refuted).copied().collect();
+        }
+    }
+    judged
 }
 
 /// How many claims have each kind of verdict.

@@ -1,105 +1,75 @@
 //! The structure of the argument: what rests on what, as the paper says it.
 
-use super::{Check, Claim, Context};
-use crate::ledger::expr::LedgerError;
-use crate::ledger::paper::{DependencyGraph, Node, Voice};
-use crate::ledger::verdict::Finding;
-use num_traits::ToPrimitive;
 use std::collections::BTreeSet;
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
-        id: "S.accounts",
-        place: "Sections 2, 3, 4, 5; Figure 1, Table 1",
-        statement: "Text, figure and table name the same assumptions for each theorem.",
-        hypotheses: "",
-        check: Check::Own(|_| accounts(&[Voice::Text, Voice::Figure, Voice::Table])),
-        advice: "Correct the table: it leaves A2 out for theorem 1 and A4 for theorem 5.",
-    },
-    Claim {
-        id: "S.proofs",
-        place: "Sections 3, 4; Appendix B; Figure 1",
-        statement: "The proofs use the assumptions that figure and statements name.",
-        hypotheses: "",
-        check: Check::Own(|_| accounts(&[Voice::Text, Voice::Figure, Voice::Proof])),
-        advice: "Drop the assumptions that no proof uses, or use them.",
-    },
-    Claim {
-        id: "S.results",
-        place: "Section 4, Figure 1; Appendix B",
-        statement: "Theorems 6 and 7 build on theorems 1, 2 and 4.",
-        hypotheses: "",
-        check: Check::Own(builds),
-        advice: "The proof of theorem 6 uses theorem 1 only, that of theorem 7 theorem 2 only.",
-    },
-    Claim {
-        id: "S.all-rely",
-        place: "Section 2",
-        statement: "All theoretical results rely on the six assumptions.",
-        hypotheses: "each theorem uses one, and each is used",
-        check: Check::Own(all_rely),
-        advice: "Theorem 3 uses none, and nothing uses A5.",
-    },
-    Claim {
-        id: "S.no-assumption",
-        place: "Sections 2, 4; Table 1",
-        statement: "Theorem 3 uses none of the assumptions.",
-        hypotheses: "",
-        check: Check::Own(no_assumption),
-        advice: "None; but its lemma 7 needs a bounded loss, which is an assumption too.",
-    },
+use num_traits::ToPrimitive;
+
+use super::{Check, Context, Outcome};
+use crate::ledger::paper::{Account, DependencyGraph, Node};
+use crate::ledger::verdict::Finding;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("S.accounts", |_| {
+        accounts(&[Account::Text, Account::Figure, Account::Table])
+    }),
+    ("S.proofs", |_| {
+        accounts(&[Account::Text, Account::Figure, Account::Proof])
+    }),
+    ("S.results", builds),
+    ("S.all-rely", all_rely),
+    ("S.no-assumption", no_assumption),
 ];
 
-fn names(nodes: &BTreeSet<Node>) -> String {
-    if nodes.is_empty() {
-        return "none".to_owned();
+fn names<'a>(nodes: impl IntoIterator<Item = &'a Node>, between: &str) -> String {
+    let names: Vec<String> = nodes.into_iter().map(Node::to_string).collect();
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(between),
     }
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    names.join(" ")
 }
 
-fn accounts(voices: &[Voice]) -> Result<Finding, LedgerError> {
-    let found = DependencyGraph::published().disagreements(voices);
+fn accounts(accounts: &[Account]) -> Outcome {
+    let found = DependencyGraph::published().disagreements(accounts);
     let evidence: Vec<String> = found
         .iter()
         .map(|d| {
             let sides: Vec<String> = d
                 .sides
                 .iter()
-                .map(|(voice, nodes)| format!("{voice}: {}", names(nodes)))
+                .map(|(account, nodes)| format!("{account}: {}", names(nodes, " ")))
                 .collect();
             format!("{}: {}", d.of, sides.join("; "))
         })
         .collect();
-    let of: Vec<String> = found.iter().map(|d| d.of.to_string()).collect();
     Ok(Finding::decided(
         found.is_empty(),
         "the same assumptions everywhere",
-        format!("different ones for {}", of.join(", ")),
+        format!(
+            "different ones for {}",
+            names(found.iter().map(|d| &d.of), ", ")
+        ),
         evidence,
     ))
 }
 
-fn builds(_: &Context<'_>) -> Result<Finding, LedgerError> {
+fn builds(_: &Context<'_>) -> Outcome {
     let graph = DependencyGraph::published();
-    let theorems = |voice: Voice, of: Node| -> BTreeSet<Node> {
-        graph
-            .said
-            .iter()
-            .filter(|said| said.voice == voice && said.of == of)
-            .flat_map(|said| said.on.iter().copied())
+    let theorems = |account: Account, of: Node| -> BTreeSet<Node> {
+        let premises = graph.premises(account, of).into_iter();
+        premises
             .filter(|node| matches!(node, Node::Theorem(_)))
             .collect()
     };
     let mut evidence = Vec::new();
     let mut same = true;
     for of in [Node::Theorem(6), Node::Theorem(7)] {
-        let (figure, proof) = (theorems(Voice::Figure, of), theorems(Voice::Proof, of));
+        let [figure, proof] =
+            [Account::Figure, Account::Proof].map(|account| theorems(account, of));
         same &= figure == proof;
         evidence.push(format!(
             "{of}: figure {}; proof {}",
-            names(&figure),
-            names(&proof)
+            names(&figure, " "),
+            names(&proof, " ")
         ));
     }
     let recomputed = evidence.join(", ");
@@ -111,66 +81,49 @@ fn builds(_: &Context<'_>) -> Result<Finding, LedgerError> {
     ))
 }
 
-fn all_rely(cx: &Context<'_>) -> Result<Finding, LedgerError> {
+fn rests_on_an_assumption<'a>(premises: impl IntoIterator<Item = &'a Node>) -> bool {
+    let mut premises = premises.into_iter();
+    premises.any(|node| matches!(node, Node::Assumption(_)))
+}
+
+fn all_rely(cx: &Context<'_>) -> Outcome {
     let graph = DependencyGraph::published();
-    let count = cx
-        .paper
-        .number("sec:assumption-validation/assumptions")?
-        .value()
-        .to_integer()
-        .to_u8()
-        .unwrap_or(0);
-    let unused = graph.unused_assumptions(count);
-    let free: Vec<String> = (1..=7)
+    let count = cx.count("sec:assumption-validation/assumptions")?;
+    let unused = graph.unused_assumptions(count.to_u8().unwrap_or(0));
+    let free: Vec<Node> = (1..=7)
         .map(Node::Theorem)
         .filter(|of| {
-            !graph
-                .said
-                .iter()
-                .filter(|said| said.of == *of)
-                .flat_map(|said| &said.on)
-                .any(|node| matches!(node, Node::Assumption(_)))
+            let entries = graph.entries.iter().filter(|entry| entry.of == *of);
+            !rests_on_an_assumption(entries.flat_map(|entry| &entry.on))
         })
-        .map(|node| node.to_string())
         .collect();
-    let unused: Vec<String> = unused.iter().map(Node::to_string).collect();
     Ok(Finding::decided(
         unused.is_empty() && free.is_empty(),
         "every result relies on the assumptions",
         format!(
             "no assumption is named for {}; nothing rests on {}",
-            free.join(", "),
-            unused.join(", ")
+            names(&free, ", "),
+            names(&unused, ", ")
         ),
         Vec::new(),
     ))
 }
 
-fn no_assumption(_: &Context<'_>) -> Result<Finding, LedgerError> {
+fn no_assumption(_: &Context<'_>) -> Outcome {
     let graph = DependencyGraph::published();
-    let accounts: Vec<_> = graph
-        .said
-        .iter()
-        .filter(|said| said.of == Node::Theorem(3))
+    let of_theorem_3 = || {
+        graph
+            .entries
+            .iter()
+            .filter(|entry| entry.of == Node::Theorem(3))
+    };
+    let evidence: Vec<String> = of_theorem_3()
+        .map(|entry| format!("{}: {}", entry.account, names(&entry.on, " ")))
         .collect();
-    let evidence: Vec<String> = accounts
-        .iter()
-        .map(|said| {
-            format!(
-                "{}: {}",
-                said.voice,
-                names(&said.on.iter().copied().collect())
-            )
-        })
-        .collect();
-    let holds = accounts
-        .iter()
-        .flat_map(|said| &said.on)
-        .all(|node| !matches!(node, Node::Assumption(_)));
     Ok(Finding::decided(
-        holds,
+        !rests_on_an_assumption(of_theorem_3().flat_map(|entry| &entry.on)),
         "no assumption",
-        format!("{} accounts agree", accounts.len()),
+        format!("{} accounts agree", evidence.len()),
         evidence,
     ))
 }

@@ -4,10 +4,7 @@ use super::*;
 use crate::ledger::paper::{Printed, Source};
 
 fn kind(id: &str, paper: &Paper) -> VerdictKind {
-    let claim = all()
-        .into_iter()
-        .find(|claim| claim.id == id)
-        .unwrap_or_else(|| panic!("no claim {id}"));
+    let claim = find(id).unwrap_or_else(|| panic!("no claim {id}"));
     let finding = claim.judge(paper, &Records::none(), &recompute::all());
     finding.verdict.kind()
 }
@@ -263,40 +260,87 @@ fn a_check_without_a_value_is_not_reproducible() {
 }
 
 #[test]
-fn whole_results_are_marked_with_what_fell_below_them() {
+fn only_premises_of_the_proof_that_are_refuted_are_named() {
     let judged = judge_all(&Paper::published(), &Records::none());
     let of = |id: &str| {
         let entry = judged.iter().find(|entry| entry.claim.id == id).unwrap();
-        entry
-            .rests_on
-            .iter()
-            .map(Node::to_string)
-            .collect::<Vec<_>>()
+        let premises = entry.refuted_premises.iter().map(Node::to_string);
+        premises.collect::<Vec<_>>()
     };
     assert_eq!(of("T3"), ["L6", "L7"]);
-    assert!(of("T6").contains(&"T1".to_owned()));
-    assert!(of("T2").is_empty());
-    assert!(of("T1.bound").is_empty());
+    assert_eq!(of("T6"), ["T1"]);
+    // The figure lets theorem 7 rest on theorem 1; its proof does not use it.
+    assert!(of("T7").is_empty() && of("T2").is_empty() && of("T1.bound").is_empty());
+    let json = judged
+        .iter()
+        .find(|e| e.claim.id == "T3")
+        .unwrap()
+        .to_json();
+    assert_eq!(json["verdict"]["kind"], "Refuted");
+    assert_eq!(json["refuted_premises"], serde_json::json!(["L6", "L7"]));
+    assert!(json["cells"].as_array().unwrap().len() >= 3);
 }
 
 #[test]
-fn json_holds_the_verdict_and_what_it_rests_on() {
-    let judged = judge_all(&Paper::published(), &Records::none());
-    let entry = judged.iter().find(|e| e.claim.id == "T3").unwrap();
-    let json = entry.to_json();
-    assert_eq!(json["verdict"]["kind"], "Refuted");
-    assert_eq!(json["rests_on"], serde_json::json!(["L6", "L7"]));
-    assert!(json["cells"].as_array().unwrap().len() >= 3);
+fn every_claim_has_a_check_or_relations_and_every_check_a_claim() {
+    let relations = recompute::all();
+    let checks: Vec<&str> = CHECKS
+        .iter()
+        .copied()
+        .flatten()
+        .map(|(id, _)| *id)
+        .collect();
+    for claim in all() {
+        let own = checks.iter().filter(|id| **id == claim.id).count();
+        let numbers = relations.iter().any(|entry| entry.claim == claim.id);
+        assert!(own == 1 || (own == 0 && numbers), "{}", claim.id);
+        assert!(
+            !claim.statement.is_empty() && !claim.place.is_empty(),
+            "{}",
+            claim.id
+        );
+    }
+    for id in checks {
+        assert!(all().iter().any(|claim| claim.id == id), "{id} is no claim");
+    }
+}
+
+#[test]
+fn an_error_in_the_text_names_its_line() {
+    for (text, message) in [
+        ("  place: here\n", "1: no claim above"),
+        ("T1\n  says nothing\n", "2: a field is written"),
+        ("T1\n\n  why: because\n", "3: fields are"),
+        ("T1\n  says: a\n  says: b\n", "3: the field is there twice"),
+        ("T1\n  says: a\nT1\n", "3: the claim is there twice"),
+    ] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains(&format!("{FILE}:{message}")), "{error}");
+    }
+}
+
+#[test]
+fn primes_may_be_typed_in_any_way() {
+    for (typed, id) in [
+        ("T5'", "T5'"),
+        ("t5′", "T5'"),
+        ("T5’", "T5'"),
+        ("T1″", "T1''"),
+        ("t1''", "T1''"),
+    ] {
+        assert_eq!(find(typed).unwrap().id, id);
+    }
+    assert!(find("T9'").is_none());
 }
 
 #[test]
 fn a_record_adds_evidence_and_turns_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let text = r#"{"commit": "abc", "properties": [
-        {"name": "lemma_2.tail", "claims": ["L2"], "passed": false, "trials": 4}]}"#;
+        {"name": "l2.tail", "claims": ["L2"], "passed": false, "trials": 4}]}"#;
     std::fs::write(folder.path().join("properties.json"), text).unwrap();
     let records = Records::read(folder.path());
-    let claim = all().into_iter().find(|claim| claim.id == "L2").unwrap();
+    let claim = find("L2").unwrap();
     let paper = Paper::published();
     let without = claim.judge(&paper, &Records::none(), &[]);
     let with = claim.judge(&paper, &records, &[]);
@@ -304,7 +348,7 @@ fn a_record_adds_evidence_and_turns_nothing() {
     assert!(
         with.evidence
             .iter()
-            .any(|line| line.contains("lemma_2.tail FAILED"))
+            .any(|line| line.contains("l2.tail FAILED"))
     );
 }
 

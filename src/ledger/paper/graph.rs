@@ -1,5 +1,4 @@
-//! Which result rests on which, as four places of the paper say it, and what follows when one
-//! falls.
+//! Which result rests on which, as four places of the paper say it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,9 +24,9 @@ impl fmt::Display for Node {
     }
 }
 
-/// A place of the paper that speaks of dependencies.
+/// A place of the paper that says which result rests on which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Voice {
+pub enum Account {
     /// The statements, the scope notes of section 2, and section 6.8.
     Text,
     /// The proofs and "application" notes of the appendix.
@@ -38,54 +37,54 @@ pub enum Voice {
     Table,
 }
 
-impl fmt::Display for Voice {
+impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Voice::Text => "text",
-            Voice::Proof => "proof",
-            Voice::Figure => "figure",
-            Voice::Table => "table",
+            Account::Text => "text",
+            Account::Proof => "proof",
+            Account::Figure => "figure",
+            Account::Table => "table",
         })
     }
 }
 
-/// What one voice says one result rests on. `on` is complete for the kinds of nodes listed in it
-/// and for assumptions, which every voice that speaks of a theorem enumerates.
+/// What one account says one result rests on. `on` is complete for the kinds of nodes listed in it
+/// and for assumptions, which every account that speaks of a theorem enumerates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// Who says it.
-    pub voice: Voice,
+pub struct Dependency {
+    /// The place that says it.
+    pub account: Account,
     /// Of which result.
     pub of: Node,
     /// What it is said to rest on.
     pub on: Vec<Node>,
 }
 
-/// Two voices that name different assumptions for one result.
+/// Two accounts that name different assumptions for one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The result.
     pub of: Node,
-    /// What each voice names.
-    pub sides: Vec<(Voice, BTreeSet<Node>)>,
+    /// What each account names.
+    pub sides: Vec<(Account, BTreeSet<Node>)>,
 }
 
 /// Everything the paper says about dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependencyGraph {
-    /// One entry for each voice and result.
-    pub said: Vec<Said>,
+    /// One entry for each account and result.
+    pub entries: Vec<Dependency>,
 }
 
 /// A result, and what it is said to rest on.
 type Entry = (Node, &'static [Node]);
 
 /// The four accounts, as printed.
-const PUBLISHED: &[(Voice, &[Entry])] = {
+const PUBLISHED: &[(Account, &[Entry])] = {
     use Node::{Assumption as A, Lemma as L, Theorem as T};
     &[
         (
-            Voice::Text,
+            Account::Text,
             &[
                 (T(1), &[A(1), A(2), A(3), A(4)]),
                 (T(2), &[A(2)]),
@@ -94,7 +93,7 @@ const PUBLISHED: &[(Voice, &[Entry])] = {
             ],
         ),
         (
-            Voice::Proof,
+            Account::Proof,
             &[
                 (L(3), &[A(6)]),
                 (L(4), &[L(2)]),
@@ -108,7 +107,7 @@ const PUBLISHED: &[(Voice, &[Entry])] = {
             ],
         ),
         (
-            Voice::Figure,
+            Account::Figure,
             &[
                 (T(1), &[A(1), A(2), A(3), A(4), L(4)]),
                 (T(2), &[A(2), L(1), L(2)]),
@@ -120,7 +119,7 @@ const PUBLISHED: &[(Voice, &[Entry])] = {
             ],
         ),
         (
-            Voice::Table,
+            Account::Table,
             &[
                 (T(1), &[A(1), A(3), A(4)]),
                 (T(2), &[A(2)]),
@@ -134,35 +133,39 @@ const PUBLISHED: &[(Voice, &[Entry])] = {
 impl DependencyGraph {
     /// The dependencies as printed.
     pub fn published() -> DependencyGraph {
-        let said = PUBLISHED
+        let entries = PUBLISHED
             .iter()
-            .flat_map(|(voice, entries)| {
-                entries.iter().map(|(of, on)| Said {
-                    voice: *voice,
+            .flat_map(|(account, entries)| {
+                entries.iter().map(|(of, on)| Dependency {
+                    account: *account,
                     of: *of,
                     on: on.to_vec(),
                 })
             })
             .collect();
-        DependencyGraph { said }
+        DependencyGraph { entries }
     }
 
-    /// The results of which the voices `among` name different assumptions.
+    /// The results of which the accounts `among` name different assumptions.
     ///
-    /// A voice that says nothing of a result takes no side.
-    pub fn disagreements(&self, among: &[Voice]) -> Vec<Disagreement> {
-        let mut sides: BTreeMap<Node, Vec<(Voice, BTreeSet<Node>)>> = BTreeMap::new();
-        for said in self.said.iter().filter(|said| among.contains(&said.voice)) {
-            let assumptions = said
+    /// An account that says nothing of a result takes no side.
+    pub fn disagreements(&self, among: &[Account]) -> Vec<Disagreement> {
+        let mut sides: BTreeMap<Node, Vec<(Account, BTreeSet<Node>)>> = BTreeMap::new();
+        for entry in self
+            .entries
+            .iter()
+            .filter(|entry| among.contains(&entry.account))
+        {
+            let assumptions = entry
                 .on
                 .iter()
                 .copied()
                 .filter(|node| matches!(node, Node::Assumption(_)))
                 .collect();
             sides
-                .entry(said.of)
+                .entry(entry.of)
                 .or_default()
-                .push((said.voice, assumptions));
+                .push((entry.account, assumptions));
         }
         sides
             .into_iter()
@@ -171,40 +174,21 @@ impl DependencyGraph {
             .collect()
     }
 
-    /// The assumptions on which no voice lets anything rest, of `count` that there are.
+    /// The assumptions on which no account lets anything rest, of `count` that there are.
     pub fn unused_assumptions(&self, count: u8) -> Vec<Node> {
         (1..=count)
             .map(Node::Assumption)
-            .filter(|node| !self.said.iter().any(|said| said.on.contains(node)))
+            .filter(|node| !self.entries.iter().any(|entry| entry.on.contains(node)))
             .collect()
     }
 
-    /// Everything that rests, by any voice and over any number of steps, on one of `fallen`;
-    /// the fallen themselves are not listed unless they rest on another of them.
-    pub fn resting_on(&self, fallen: &BTreeSet<Node>) -> BTreeMap<Node, BTreeSet<Node>> {
-        let mut marked: BTreeMap<Node, BTreeSet<Node>> = BTreeMap::new();
-        loop {
-            let mut grown = false;
-            for said in &self.said {
-                let mut roots = BTreeSet::new();
-                for on in &said.on {
-                    if fallen.contains(on) {
-                        roots.insert(*on);
-                    }
-                    roots.extend(marked.get(on).into_iter().flatten().copied());
-                }
-                roots.remove(&said.of);
-                if !roots.is_empty() {
-                    let entry = marked.entry(said.of).or_default();
-                    let before = entry.len();
-                    entry.extend(roots);
-                    grown |= entry.len() > before;
-                }
-            }
-            if !grown {
-                return marked;
-            }
-        }
+    /// What one account names for a result.
+    pub fn premises(&self, account: Account, of: Node) -> BTreeSet<Node> {
+        self.entries
+            .iter()
+            .filter(|entry| entry.account == account && entry.of == of)
+            .flat_map(|entry| entry.on.iter().copied())
+            .collect()
     }
 }
 
@@ -213,31 +197,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn voices_differ_on_what_theorems_1_and_5_use() {
+    fn accounts_differ_on_what_theorems_1_and_5_use() {
         let graph = DependencyGraph::published();
         let of: Vec<Node> = graph
-            .disagreements(&[Voice::Text, Voice::Figure, Voice::Table])
+            .disagreements(&[Account::Text, Account::Figure, Account::Table])
             .into_iter()
             .map(|d| d.of)
             .collect();
         assert_eq!(of, [Node::Theorem(1), Node::Theorem(5)]);
         // Negative control: a graph whose table says what its text says has no disagreement.
         let mut agreeing = graph.clone();
-        agreeing.said.retain(|said| said.voice != Voice::Table);
+        agreeing
+            .entries
+            .retain(|entry| entry.account != Account::Table);
         assert!(
             agreeing
-                .disagreements(&[Voice::Text, Voice::Figure, Voice::Table])
+                .disagreements(&[Account::Text, Account::Figure, Account::Table])
                 .is_empty()
         );
     }
 
     #[test]
-    fn a_fallen_theorem_1_takes_4_6_and_7_with_it() {
+    fn the_proof_of_theorem_7_uses_theorem_2_and_not_theorem_1() {
         let graph = DependencyGraph::published();
-        let marked = graph.resting_on(&BTreeSet::from([Node::Theorem(1)]));
-        let names: Vec<String> = marked.keys().map(Node::to_string).collect();
-        assert_eq!(names, ["T4", "T6", "T7"]);
-        assert!(graph.resting_on(&BTreeSet::new()).is_empty());
+        let premises = graph.premises(Account::Proof, Node::Theorem(7));
+        assert_eq!(
+            premises,
+            BTreeSet::from([Node::Assumption(1), Node::Theorem(2)])
+        );
+        let figure = graph.premises(Account::Figure, Node::Theorem(7));
+        assert!(figure.contains(&Node::Theorem(1)));
     }
 
     #[test]

@@ -7,23 +7,21 @@
 //! A cell's id is `place/name` for a number in running text and `place/row/column` for one in a
 //! table; where a table prints `a ± b`, the second number's column ends in `.sd`. The cells are
 //! held in a value, [`Paper`], which every check takes as an argument: a test can alter one number
-//! and see which verdicts notice.
+//! and see which verdicts notice. They stand in `numbers.txt`, whose head explains its format.
 
-mod assessment;
-mod body;
-mod closing;
-mod experiments;
 mod graph;
 mod printed;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use num_traits::ToPrimitive;
 
+use super::text::{TextError, embedded};
 use crate::experiments::{Printed as Comparable, Published};
 
-pub use graph::{DependencyGraph, Disagreement, Node, Said, Voice};
+pub use graph::{Account, Dependency, DependencyGraph, Disagreement, Node};
 pub use printed::{Printed, Relation, Source, Suffix};
 
 /// A section, table or figure of the paper, by the label it has in the source.
@@ -55,72 +53,6 @@ pub struct Cell {
     pub value: Value,
 }
 
-/// A cell as written in the data files.
-#[derive(Clone, Copy)]
-enum Raw {
-    One(Printed),
-    PlusMinus(Printed, Printed),
-    Text(&'static str),
-}
-
-/// A measured or computed number. Only called in constants, so a malformed literal does not
-/// compile.
-const fn r(literal: &str) -> Raw {
-    Raw::One(read(literal, Source::Result))
-}
-
-/// A chosen or counted number, exact as printed.
-const fn s(literal: &str) -> Raw {
-    Raw::One(read(literal, Source::Setting))
-}
-
-/// `mean ± standard deviation`.
-const fn pm(mean: &str, deviation: &str) -> Raw {
-    Raw::PlusMinus(read(mean, Source::Result), read(deviation, Source::Result))
-}
-
-/// A word.
-const fn t(text: &'static str) -> Raw {
-    Raw::Text(text)
-}
-
-const fn read(literal: &str, source: Source) -> Printed {
-    match Printed::parse(literal, source) {
-        Some(printed) => printed,
-        None => panic!("malformed literal"),
-    }
-}
-
-/// Numbers in running text or a figure's caption.
-struct Block {
-    place: Place,
-    cells: &'static [(&'static str, Raw)],
-}
-
-/// A printed table.
-struct Grid {
-    place: Place,
-    columns: &'static [&'static str],
-    rows: &'static [(&'static str, &'static [Raw])],
-}
-
-/// One data file: its running text and captions, then its tables.
-struct Part {
-    blocks: &'static [Block],
-    grids: &'static [Grid],
-}
-
-const PARTS: [Part; 4] = [
-    body::PART,
-    experiments::PART,
-    assessment::PART,
-    closing::PART,
-];
-
-const fn place(label: &'static str, name: &'static str) -> Place {
-    Place { label, name }
-}
-
 /// The id was asked for and is not in the paper's data, or holds a word instead of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuchCell {
@@ -141,59 +73,112 @@ impl fmt::Display for NoSuchCell {
 impl std::error::Error for NoSuchCell {}
 
 /// All cells, in the order of the paper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paper {
     cells: Vec<Cell>,
     index: BTreeMap<String, usize>,
+    /// `label/row` of each row, for each table's label.
+    rows: BTreeMap<&'static str, Vec<String>>,
 }
+
+/// Where the numbers are, and their text.
+const FILE: &str = "src/ledger/paper/numbers.txt";
+const NUMBERS: &str = include_str!("numbers.txt");
 
 impl Paper {
     /// The paper as it is printed.
     pub fn published() -> Paper {
-        let mut paper = Paper {
-            cells: Vec::new(),
-            index: BTreeMap::new(),
+        static PUBLISHED: LazyLock<Paper> = LazyLock::new(|| embedded(Paper::parse(NUMBERS)));
+        PUBLISHED.clone()
+    }
+
+    /// Reads the format that the head of `numbers.txt` explains.
+    fn parse(text: &'static str) -> Result<Paper, TextError> {
+        let mut paper = Paper::default();
+        let mut place = None;
+        let mut columns: Option<Vec<&str>> = None;
+        for (index, line) in text.lines().enumerate() {
+            let error = |message: String| TextError {
+                file: FILE,
+                line: index + 1,
+                message,
+            };
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if let Some(rest) = line.strip_prefix('[') {
+                let (label, name) = rest
+                    .split_once("] ")
+                    .ok_or_else(|| error("a place is written `[label] name`".into()))?;
+                place = Some(Place { label, name });
+                columns = None;
+                continue;
+            }
+            let place = place.ok_or_else(|| error("no place is named above".into()))?;
+            let mut parts = line.split(" | ").map(str::trim);
+            let name = parts.next().unwrap_or_default();
+            let values: Vec<&str> = parts.collect();
+            if values.is_empty() {
+                let (name, value) = line
+                    .split_once("  ")
+                    .ok_or_else(|| error("two spaces separate a name and its value".into()))?;
+                let id = format!("{}/{name}", place.label);
+                paper.push(id, place, value.trim()).map_err(error)?;
+            } else if name.is_empty() {
+                columns = Some(values);
+            } else {
+                let columns = columns.as_ref().filter(|names| names.len() == values.len());
+                let columns = columns.ok_or_else(|| {
+                    error(format!(
+                        "a row of {} values below another header",
+                        values.len()
+                    ))
+                })?;
+                let row = format!("{}/{name}", place.label);
+                for (column, value) in columns.iter().zip(values) {
+                    let id = format!("{row}/{column}");
+                    paper.push(id, place, value).map_err(error)?;
+                }
+                paper.rows.entry(place.label).or_default().push(row);
+            }
+        }
+        Ok(paper)
+    }
+
+    fn push(&mut self, id: String, place: Place, value: &'static str) -> Result<(), String> {
+        if let Some(words) = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) {
+            return self.insert(id, place, Value::Text(words));
+        }
+        let number = |literal: &str| {
+            let (source, digits) = match literal.strip_prefix('=') {
+                Some(rest) => (Source::Setting, rest),
+                None => (Source::Result, literal),
+            };
+            Printed::parse(digits, source)
+                .map(Value::Number)
+                .ok_or_else(|| format!("`{literal}` is neither a number nor a text in quotes"))
         };
-        for part in PARTS {
-            for block in part.blocks {
-                paper.block(block);
-            }
-            for grid in part.grids {
-                paper.grid(grid);
-            }
-        }
-        paper
-    }
-
-    fn block(&mut self, block: &Block) {
-        for (name, raw) in block.cells {
-            self.push(format!("{}/{name}", block.place.label), block.place, *raw);
-        }
-    }
-
-    fn grid(&mut self, grid: &Grid) {
-        for (row, cells) in grid.rows {
-            for (column, raw) in grid.columns.iter().zip(cells.iter()) {
-                self.push(
-                    format!("{}/{row}/{column}", grid.place.label),
-                    grid.place,
-                    *raw,
-                );
+        match value.split_once(" ± ") {
+            None => self.insert(id, place, number(value)?),
+            Some((mean, deviation)) => {
+                let spread = format!("{id}.sd");
+                self.insert(id, place, number(mean)?)?;
+                self.insert(spread, place, number(deviation)?)
             }
         }
     }
 
-    fn push(&mut self, id: String, place: Place, raw: Raw) {
-        let (value, deviation) = match raw {
-            Raw::One(printed) => (Value::Number(printed), None),
-            Raw::PlusMinus(mean, deviation) => (Value::Number(mean), Some(deviation)),
-            Raw::Text(text) => (Value::Text(text), None),
-        };
-        let spread = deviation.map(|printed| (format!("{id}.sd"), Value::Number(printed)));
-        for (id, value) in std::iter::once((id, value)).chain(spread) {
-            self.index.insert(id.clone(), self.cells.len());
-            self.cells.push(Cell { id, place, value });
+    fn insert(&mut self, id: String, place: Place, value: Value) -> Result<(), String> {
+        if self.index.insert(id.clone(), self.cells.len()).is_some() {
+            return Err(format!("`{id}` is there twice"));
         }
+        self.cells.push(Cell { id, place, value });
+        Ok(())
+    }
+
+    /// The rows of a table, as `label/row`; none for a label that is no table's.
+    pub fn rows(&self, label: &str) -> &[String] {
+        self.rows.get(label).map_or(&[], Vec::as_slice)
     }
 
     /// All cells, in the order of the paper.
@@ -267,26 +252,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_id_is_used_once() {
-        let paper = Paper::published();
-        assert_eq!(paper.index.len(), paper.cells.len());
+    fn every_line_of_the_file_is_understood() {
+        let paper = Paper::parse(NUMBERS).unwrap_or_else(|error| panic!("{error}"));
         for (at, cell) in paper.cells.iter().enumerate() {
             assert_eq!(paper.index[&cell.id], at);
             assert!(cell.id.starts_with(cell.place.label));
         }
+        assert_eq!(paper.rows("tab:thm2").len(), 5);
+        assert_eq!(paper.rows("tab:thm2")[1], "tab:thm2/M=8");
     }
 
     #[test]
-    fn rows_are_as_long_as_their_header() {
-        for grid in PARTS.iter().flat_map(|part| part.grids) {
-            for (row, cells) in grid.rows {
-                assert_eq!(
-                    cells.len(),
-                    grid.columns.len(),
-                    "{}/{row}",
-                    grid.place.label
-                );
-            }
+    fn an_error_names_its_line() {
+        for (text, message) in [
+            (
+                "# head\n[a] A\nx  0.5.1\n",
+                "3: `0.5.1` is neither a number",
+            ),
+            ("[a] A\nx  0.5\ny  1\nx  0.5\n", "4: `a/x` is there twice"),
+            ("x  1\n", "1: no place is named above"),
+            ("[a] A\nx 1\n", "2: two spaces separate"),
+            ("[a]A\n", "1: a place is written"),
+            ("[a] A\n  | x | y\nr | 1\n", "3: a row of 1 values"),
+            ("[a] A\nx  yes\n", "2: `yes` is neither"),
+        ] {
+            let error = Paper::parse(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("{FILE}:{message}")), "{error}");
         }
     }
 

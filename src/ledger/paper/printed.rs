@@ -50,77 +50,38 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Reads a literal such as `0.774`, `1,000`, `~85%`, `<0.002%`, `1.12x` or `6e7`.
+    /// Reads a literal such as `0.774`, `1,000`, `≈85%`, `<0.002%`, `1.12×` or `6e7`.
     ///
-    /// `~` stands for both signs of approximation, `x` for the multiplication sign; a leading `+`
-    /// is allowed. `None` for anything else, and for more digits than an `i64` holds.
-    pub const fn parse(literal: &str, source: Source) -> Option<Printed> {
-        let text = literal.as_bytes();
-        let mut relation = Relation::Equal;
-        let mut suffix = Suffix::None;
-        let mut at = 0;
-        if at < text.len() && (text[at] == b'~' || text[at] == b'<') {
-            relation = if text[at] == b'~' {
-                Relation::About
-            } else {
-                Relation::Below
-            };
-            at += 1;
-        }
-        let mut negative = false;
-        if at < text.len() && (text[at] == b'+' || text[at] == b'-') {
-            negative = text[at] == b'-';
-            at += 1;
-        }
-        let mut digits: i64 = 0;
-        let mut decimals: i8 = 0;
-        let (mut seen, mut point) = (0, false);
-        while at < text.len() {
-            match text[at] {
-                b'0'..=b'9' => {
-                    if seen == 17 {
-                        return None;
-                    }
-                    digits = 10 * digits + (text[at] - b'0') as i64;
-                    seen += 1;
-                    if point {
-                        decimals += 1;
-                    }
-                }
-                b'.' if !point => point = true,
-                b',' if !point => {}
-                _ => break,
-            }
-            at += 1;
-        }
-        if seen == 0 {
+    /// `~` is the same as `≈`, and `x` as `×`; a leading `+` is allowed. `None` for anything else,
+    /// and for more than 17 digits.
+    pub fn parse(literal: &str, source: Source) -> Option<Printed> {
+        let (relation, rest) = match literal.chars().next()? {
+            '~' | '≈' => (Relation::About, literal.strip_prefix(['~', '≈'])?),
+            '<' => (Relation::Below, &literal[1..]),
+            _ => (Relation::Equal, literal),
+        };
+        let (suffix, rest) = match rest.chars().next_back()? {
+            '%' => (Suffix::Percent, rest.strip_suffix('%')?),
+            'x' | '×' => (Suffix::Times, rest.strip_suffix(['x', '×'])?),
+            _ => (Suffix::None, rest),
+        };
+        let (sign, rest) = match rest.strip_prefix('-') {
+            Some(rest) => (-1, rest),
+            None => (1, rest.strip_prefix('+').unwrap_or(rest)),
+        };
+        let (number, zeros) = match rest.split_once('e') {
+            Some((number, zeros)) if zeros.len() == 1 => (number, zeros.parse::<i8>().ok()?),
+            Some(_) => return None,
+            None => (rest, 0),
+        };
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits = whole.replace(',', "") + fraction;
+        if digits.is_empty() || digits.len() > 17 || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return None;
-        }
-        if at + 1 < text.len() && text[at] == b'e' {
-            let shift = text[at + 1];
-            if !shift.is_ascii_digit() {
-                return None;
-            }
-            decimals -= (shift - b'0') as i8;
-            at += 2;
-        }
-        if at < text.len() && (text[at] == b'%' || text[at] == b'x') {
-            suffix = if text[at] == b'%' {
-                Suffix::Percent
-            } else {
-                Suffix::Times
-            };
-            at += 1;
-        }
-        if at != text.len() {
-            return None;
-        }
-        if negative {
-            digits = -digits;
         }
         Some(Printed {
-            digits,
-            decimals,
+            digits: sign * digits.parse::<i64>().ok()?,
+            decimals: i8::try_from(fraction.len()).ok()? - zeros,
             relation,
             suffix,
             source,
@@ -258,6 +219,8 @@ mod tests {
             ("24.28", "24.28"),
             ("1,000", "1000"),
             ("~2.0", "≈2.0"),
+            ("≈2.0", "≈2.0"),
+            ("1.12×", "1.12×"),
             ("<0.002%", "<0.002%"),
             ("1.12x", "1.12×"),
             ("6e7", "6e7"),
@@ -270,7 +233,9 @@ mod tests {
 
     #[test]
     fn malformed_literals_are_refused() {
-        for literal in ["", "~", "%", "1.2.3", "0.5 ", "abc", "6e", "5x%", "1e+7"] {
+        for literal in [
+            "", "~", "%", "1.2.3", "0.5 ", "abc", "6e", "5x%", "1e+7", "≈≈2",
+        ] {
             assert_eq!(Printed::parse(literal, Source::Result), None, "{literal:?}");
         }
         assert_eq!(Printed::parse("123456789012345678", Source::Result), None);

@@ -21,12 +21,12 @@ fn bits(x: &[f32]) -> Vec<u32> {
 
 /// Sizes around every edge of the blocking: rows 8, 4, 2, 1; columns around 8, 16, 32, 64;
 /// terms around [`DEPTH`].
-fn shapes() -> Vec<Shape> {
+fn shapes() -> Vec<LayerShape> {
     let mut shapes = Vec::new();
     for rows in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 23] {
         for inputs in [0, 1, 2, 5, 64] {
             for outputs in [0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 48, 65] {
-                shapes.push(Shape {
+                shapes.push(LayerShape {
                     rows,
                     inputs,
                     outputs,
@@ -36,7 +36,7 @@ fn shapes() -> Vec<Shape> {
     }
     for inputs in [DEPTH - 1, DEPTH, DEPTH + 1, 2 * DEPTH + 3] {
         for (rows, outputs) in [(1, 3), (5, 33), (13, 40)] {
-            shapes.push(Shape {
+            shapes.push(LayerShape {
                 rows,
                 inputs,
                 outputs,
@@ -49,7 +49,7 @@ fn shapes() -> Vec<Shape> {
 /// The three products of a layer by their definitions, index by index.
 type Layer = (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>);
 
-fn by_definition(s: Shape, x: &[f32], w: &[f32], b: &[f32], dy: &[f32], dw: &[f32]) -> Layer {
+fn by_definition(s: LayerShape, x: &[f32], w: &[f32], b: &[f32], dy: &[f32], dw: &[f32]) -> Layer {
     let mut y = vec![0.0; s.rows * s.outputs];
     let mut dx = vec![0.0; s.rows * s.inputs];
     let (mut dw, mut db) = (dw.to_vec(), b.to_vec());
@@ -117,7 +117,7 @@ fn all_products_equal_their_definition_to_the_bit() {
 /// The path of a machine without wide vectors gives the bits of the machine at hand.
 #[test]
 fn every_vector_width_gives_the_same_bits() {
-    let s = Shape {
+    let s = LayerShape {
         rows: 13,
         inputs: 300,
         outputs: 53,
@@ -182,7 +182,7 @@ fn fused_multiply_add_would_be_seen() {
 
 #[test]
 fn wrong_lengths_are_refused_by_name() {
-    let s = Shape {
+    let s = LayerShape {
         rows: 2,
         inputs: 3,
         outputs: 1,
@@ -193,7 +193,7 @@ fn wrong_lengths_are_refused_by_name() {
         error.to_string(),
         "x has 5 entries; a 2 × 3 matrix was expected"
     );
-    let huge = Shape {
+    let huge = LayerShape {
         rows: usize::MAX,
         inputs: 2,
         outputs: 2,

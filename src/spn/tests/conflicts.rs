@@ -40,9 +40,9 @@ fn the_variables_named_are_an_irreducible_conflict() {
         assert!(irreducible);
         sizes[variables.len()] += 1;
         let only = |keep: &[usize]| {
-            let mut kept = evidence.clone();
-            for v in (0..network.variables()).filter(|v| !keep.contains(v)) {
-                kept.forget(v).unwrap();
+            let mut kept = Evidence::none(network);
+            for &v in keep {
+                kept.copy(v, &evidence);
             }
             kept
         };

@@ -9,4 +9,3 @@ mod order;
 mod random;
 mod refusal;
 mod sampling;
-mod serial;

@@ -4,7 +4,41 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use crate::math::rational;
-use crate::spn::{Evidence, Kind, Known, Network};
+use crate::spn::{BuildError, Builder, Evidence, Known, Network, NodeId, NodeKind, Weight};
+
+impl Network {
+    /// The same network over other numbers.
+    pub(super) fn convert<T: Weight>(
+        &self,
+        f: impl Fn(&f64) -> T,
+    ) -> Result<Network<T>, BuildError> {
+        let mut builder = Builder::new(&self.cardinalities)?;
+        let mut root = NodeId(0);
+        for (node, kind) in self.kinds.iter().enumerate() {
+            let children = self.graph().children_of(node);
+            root = match *kind {
+                NodeKind::Leaf { variable } => {
+                    let values: Vec<T> = self.leaf_values(node).iter().map(&f).collect();
+                    builder.leaf(variable as usize, &values)?
+                }
+                NodeKind::Sum => {
+                    let weights = &self.weights[self.offsets[node] as usize..];
+                    let children: Vec<(NodeId, T)> = children
+                        .iter()
+                        .zip(weights)
+                        .map(|(&child, weight)| (NodeId(child), f(weight)))
+                        .collect();
+                    builder.sum(&children)?
+                }
+                NodeKind::Product => {
+                    let children: Vec<NodeId> = children.iter().map(|&c| NodeId(c)).collect();
+                    builder.product(&children)?
+                }
+            };
+        }
+        builder.build(root)
+    }
+}
 
 pub fn exact(network: &Network) -> Network<BigRational> {
     network.convert(|&x| rational(x).unwrap()).unwrap()
@@ -50,8 +84,10 @@ pub fn assignments(cardinalities: &[usize]) -> Vec<Vec<usize>> {
 fn value_at(network: &Network<BigRational>, node: usize, assignment: &[usize]) -> BigRational {
     let children = network.graph().children_of(node);
     match network.graph().kinds[node] {
-        Kind::Leaf { variable } => network.leaf_values(node)[assignment[variable as usize]].clone(),
-        Kind::Sum => {
+        NodeKind::Leaf { variable } => {
+            network.leaf_values(node)[assignment[variable as usize]].clone()
+        }
+        NodeKind::Sum => {
             let begin = network.graph().offsets[node] as usize;
             let mut total = BigRational::zero();
             for (i, &child) in children.iter().enumerate() {
@@ -60,7 +96,7 @@ fn value_at(network: &Network<BigRational>, node: usize, assignment: &[usize]) -
             }
             total
         }
-        Kind::Product => children.iter().fold(BigRational::one(), |p, &child| {
+        NodeKind::Product => children.iter().fold(BigRational::one(), |p, &child| {
             p * value_at(network, child as usize, assignment)
         }),
     }

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::random::{Numbers, evidence, generator, network};
-use crate::spn::{Builder, Compiled, Evidence, Kind, Known, Network, NodeId, Workspace};
+use crate::spn::{Builder, Compiled, Evidence, Known, Network, NodeId, NodeKind, Workspace};
 
 /// The same network with its nodes in another topological order, the children shuffled and
 /// variable `v` renamed `names[v]`.
@@ -36,11 +36,11 @@ fn reordered(network: &Network, names: &[usize], rng: &mut impl rand::Rng) -> Ne
             .collect();
         children.shuffle(rng);
         ids[node] = Some(match graph.kinds[node] {
-            Kind::Leaf { variable } => builder
+            NodeKind::Leaf { variable } => builder
                 .leaf(names[variable as usize], network.leaf_values(node))
                 .unwrap(),
-            Kind::Sum => builder.sum(&children).unwrap(),
-            Kind::Product => {
+            NodeKind::Sum => builder.sum(&children).unwrap(),
+            NodeKind::Product => {
                 let children: Vec<NodeId> = children.iter().map(|c| c.0).collect();
                 builder.product(&children).unwrap()
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rand::RngExt;
 
 use super::random::generator;
-use crate::spn::{BuildError, Builder, Defect, Graph, Kind, Scope, ScopeSpace, check, words};
+use crate::spn::{BuildError, Builder, Defect, Graph, NodeKind, Scope, ScopeSpace, check, words};
 
 /// The definition in sets: the scope of every node up to the first invalid one, and what is
 /// wrong with that.
@@ -16,8 +16,8 @@ fn oracle(graph: Graph<'_>) -> Result<Vec<BTreeSet<u32>>, Defect> {
         let children = graph.children_of(index);
         let scope_of = |child: &u32| &scopes[*child as usize];
         scopes.push(match kind {
-            Kind::Leaf { variable } => BTreeSet::from([*variable]),
-            Kind::Sum => {
+            NodeKind::Leaf { variable } => BTreeSet::from([*variable]),
+            NodeKind::Sum => {
                 let first = children[0];
                 for &second in children {
                     let differ = scope_of(&first)
@@ -34,7 +34,7 @@ fn oracle(graph: Graph<'_>) -> Result<Vec<BTreeSet<u32>>, Defect> {
                 }
                 scope_of(&first).clone()
             }
-            Kind::Product => {
+            NodeKind::Product => {
                 for (i, second) in children.iter().enumerate() {
                     let before: BTreeSet<u32> =
                         children[..i].iter().flat_map(scope_of).copied().collect();
@@ -56,7 +56,11 @@ fn oracle(graph: Graph<'_>) -> Result<Vec<BTreeSet<u32>>, Defect> {
 }
 
 fn run_check(graph: Graph<'_>, variables: usize) -> Result<(), Defect> {
-    let products = graph.kinds.iter().filter(|&&k| k == Kind::Product).count();
+    let products = graph
+        .kinds
+        .iter()
+        .filter(|&&k| k == NodeKind::Product)
+        .count();
     // Whatever the scratch space holds at first must not matter.
     let mut scopes = vec![Scope::Row(u32::MAX); graph.kinds.len()];
     let mut bits = vec![u64::MAX; products * words(variables)];
@@ -79,14 +83,14 @@ fn any_random_graph_is_accepted_or_refused_as_the_definition_says() {
         for node in 0..nodes {
             let kind = rng.random_range(0..5);
             kinds.push(match kind {
-                _ if node == 0 => Kind::Leaf { variable: 0 },
-                0..3 => Kind::Leaf {
+                _ if node == 0 => NodeKind::Leaf { variable: 0 },
+                0..3 => NodeKind::Leaf {
                     variable: stride * rng.random_range(0..3),
                 },
-                3 => Kind::Sum,
-                _ => Kind::Product,
+                3 => NodeKind::Sum,
+                _ => NodeKind::Product,
             });
-            if !matches!(kinds[node as usize], Kind::Leaf { .. }) {
+            if !matches!(kinds[node as usize], NodeKind::Leaf { .. }) {
                 for _ in 0..rng.random_range(1..4) {
                     children.push(rng.random_range(0..node));
                 }
@@ -114,28 +118,28 @@ fn any_random_graph_is_accepted_or_refused_as_the_definition_says() {
 
 #[test]
 fn malformed_slices_are_refused_without_a_panic() {
-    let leaf = Kind::Leaf { variable: 0 };
-    type Case<'a> = (&'a [Kind], &'a [u32], &'a [u32], Defect);
+    let leaf = NodeKind::Leaf { variable: 0 };
+    type Case<'a> = (&'a [NodeKind], &'a [u32], &'a [u32], Defect);
     let cases: &[Case] = &[
         (&[], &[0], &[], Defect::Empty),
         (&[leaf], &[0], &[], Defect::Offsets { node: 0 }),
         (&[leaf], &[1, 1], &[0], Defect::Offsets { node: 0 }),
         (&[leaf], &[0, 0], &[0], Defect::Offsets { node: 0 }),
         (
-            &[leaf, Kind::Sum, Kind::Sum],
+            &[leaf, NodeKind::Sum, NodeKind::Sum],
             &[0, 0, 9, 1],
             &[0],
             Defect::Offsets { node: 1 },
         ),
         (
-            &[leaf, Kind::Sum, leaf],
+            &[leaf, NodeKind::Sum, leaf],
             &[0, 0, 1, 0],
             &[],
             Defect::Offsets { node: 1 },
         ),
         (&[leaf], &[0, 1], &[0], Defect::LeafWithChildren { node: 0 }),
         (
-            &[Kind::Leaf { variable: 1 }],
+            &[NodeKind::Leaf { variable: 1 }],
             &[0, 0],
             &[],
             Defect::UnknownVariable {
@@ -144,19 +148,19 @@ fn malformed_slices_are_refused_without_a_panic() {
             },
         ),
         (
-            &[Kind::Product],
+            &[NodeKind::Product],
             &[0, 0],
             &[],
             Defect::NoChildren { node: 0 },
         ),
         (
-            &[Kind::Sum],
+            &[NodeKind::Sum],
             &[0, 1],
             &[0],
             Defect::ChildNotBefore { node: 0, child: 0 },
         ),
         (
-            &[leaf, Kind::Product],
+            &[leaf, NodeKind::Product],
             &[0, 0, 1],
             &[u32::MAX],
             Defect::ChildNotBefore {
@@ -174,7 +178,7 @@ fn malformed_slices_are_refused_without_a_panic() {
         assert_eq!(run_check(graph, 1), Err(want), "{graph:?}");
     }
     let graph = Graph {
-        kinds: &[leaf, Kind::Product],
+        kinds: &[leaf, NodeKind::Product],
         offsets: &[0, 0, 1],
         children: &[0],
     };

@@ -109,7 +109,7 @@ fn fixed_inputs_are_those_of_the_full_first_layer() {
 }
 
 #[test]
-fn floor_and_temperature_do_what_they_say() {
+fn temperature_does_what_it_says() {
     let weights = [40.0, 0.0, -40.0];
     let one = |d: MlpDecoder| {
         let mut p = [0.0; 3];
@@ -121,17 +121,12 @@ fn floor_and_temperature_do_what_they_say() {
         MlpDecoder::new(vec![layer], &[]).unwrap()
     };
     assert!(one(decoder())[2] < 1e-30);
-    let floored = one(decoder().with_floor(1.0 / 6.0).unwrap());
-    assert!(floored.iter().all(|&p| p >= 1.0 / 6.0));
-    // A6 with three classes and floor 1/6 caps the largest probability at 2/3.
-    assert!((floored[0] - 2.0 / 3.0).abs() < 1e-15);
     let flat = one(decoder().with_temperature(1e9).unwrap());
     assert!(flat.iter().all(|&p| (p - 1.0 / 3.0).abs() < 1e-7));
     assert!(matches!(
         decoder().with_temperature(0.0),
         Err(MlpError::Temperature { .. })
     ));
-    assert!(matches!(decoder().with_floor(0.4), Err(MlpError::Floor(_))));
     let cold = decoder().with_temperature(5e-324).unwrap();
     let error = cold.decode(&[1.0], &mut [0.0; 3], &mut Default::default());
     assert!(matches!(error, Err(DecodeError::Scores { row: 0, .. })));

@@ -1,0 +1,164 @@
+//! Comparisons across experiments and with other methods.
+
+use std::collections::BTreeSet;
+
+use num_rational::BigRational;
+
+use super::{Check, Context, Outcome};
+use crate::ledger::paper::{DependencyGraph, Node, Suffix};
+use crate::ledger::verdict::Finding;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("X.language-model", language_model),
+    ("X.same-domain", same_domain),
+    ("X.language-model-ece", language_model_ece),
+    ("X.lists", lists),
+    ("X.scope", scope),
+    ("X.baselines", baselines),
+    ("X.consistent", consistent),
+    ("X.ranges", ranges),
+];
+
+fn whole(n: usize) -> BigRational {
+    BigRational::from_integer(n.into())
+}
+
+fn language_model(cx: &Context<'_>) -> Outcome {
+    let lpf = "sec:limitations-ack/lpf/accuracy";
+    let model = "sec:empirical-overview/qwen/accuracy";
+    Ok(Finding::decided(
+        !cx.exceeds(&format!("[{model}]"), &format!("[{lpf}]"))?,
+        "LPF-SPN is the more accurate",
+        format!("{} against {}", cx.number(lpf)?, cx.number(model)?),
+        Vec::new(),
+    ))
+}
+
+fn same_domain(cx: &Context<'_>) -> Outcome {
+    let at = |place: &str, who: &str| cx.number(&format!("sec:{place}/{who}/accuracy"));
+    let [overview, limits] = ["empirical-overview", "limitations-ack"];
+    let (bert, bert_again) = (at(overview, "bert")?, at(limits, "bert")?);
+    let (lpf, lpf_again) = (at(overview, "lpf")?, at(limits, "lpf")?);
+    Ok(Finding::decided(
+        (bert.value() == bert_again.value()) == (lpf.value() == lpf_again.value()),
+        format!("{lpf} beside BERT's {bert}"),
+        format!("{lpf_again} beside the same {bert_again}"),
+        Vec::new(),
+    ))
+}
+
+/// Bins that are right are at most `1 − 1/|Y|` off (confidence is at least `1/|Y|`), bins that are
+/// wrong at most 1: the error is at most `accuracy·(1 − 1/|Y|) + (1 − accuracy)`.
+fn language_model_ece(cx: &Context<'_>) -> Outcome {
+    let most = "1 - [sec:empirical-overview/qwen/accuracy]/[sec:thm1/classes]";
+    Ok(Finding::decided(
+        !cx.exceeds("[sec:empirical-overview/qwen/ece]", most)?,
+        format!("error {}", cx.number("sec:empirical-overview/qwen/ece")?),
+        format!("at most {}", cx.show(most, 3)?),
+        vec![
+            "accuracy·(1 − 1/|Y|) + (1 − accuracy) = 1 − accuracy/|Y|".to_owned(),
+            cx.line(most, 4)?,
+        ],
+    ))
+}
+
+fn lists(cx: &Context<'_>) -> Outcome {
+    let graph = DependencyGraph::published();
+    let results: BTreeSet<Node> = graph.entries.iter().map(|entry| entry.of).collect();
+    let theorems = results
+        .iter()
+        .filter(|node| matches!(node, Node::Theorem(_)));
+    let assumptions = super::all()
+        .iter()
+        .filter(|claim| matches!(super::node(&claim.id), Some(Node::Assumption(_))));
+    let under = |prefix: &str| cx.paper.paper().under(prefix).count();
+    let mut evidence = Vec::new();
+    let mut holds = true;
+    for (id, listed) in [
+        ("sec:architecture/stages", under("sec:architecture/stage/")),
+        (
+            "sec:empirical-overview/domains",
+            under("sec:empirical-overview/domain/"),
+        ),
+        ("sec:assumption-validation/assumptions", assumptions.count()),
+        ("abstract/theorems", theorems.count()),
+    ] {
+        let stated = cx.number(id)?;
+        holds &= stated.value() == whole(listed);
+        evidence.push(format!("{id}: {stated} stated, {listed} listed"));
+    }
+    Ok(Finding::decided(
+        holds,
+        "as many as stated",
+        "counted",
+        evidence,
+    ))
+}
+
+fn scope(cx: &Context<'_>) -> Outcome {
+    let domains = cx.number("abstract/evaluation-domains")?;
+    let words = cx.words("sec:limitations-ack/scope");
+    Ok(Finding::decided(
+        (words == "single domain") == (domains.value() == whole(1)),
+        format!("{domains} domains (abstract)"),
+        format!("{words} (section 8.1)"),
+        Vec::new(),
+    ))
+}
+
+fn baselines(cx: &Context<'_>) -> Outcome {
+    let count = cx.number("sec:limitations-ack/baselines")?;
+    let words = cx.words("sec:limitations-ack/compared-with");
+    Ok(Finding::decided(
+        (words == "uniform averaging only") == (count.value() == whole(1)),
+        format!("{count} baselines"),
+        words,
+        Vec::new(),
+    ))
+}
+
+fn consistent(cx: &Context<'_>) -> Outcome {
+    let at = |row: &str, column: &str| format!("tab:empirical-comparison/{row}/{column}");
+    let [ece, base_ece] = ["spn", "baseline"].map(|column| at("ece", column));
+    let [accuracy, base_accuracy] = ["spn", "baseline"].map(|column| at("accuracy", column));
+    let worse = cx.exceeds(&format!("[{ece}]"), &format!("[{base_ece}]"))?
+        || cx.exceeds(&format!("[{base_accuracy}]"), &format!("[{accuracy}]"))?;
+    Ok(Finding::decided(
+        !worse,
+        "consistent improvements",
+        format!(
+            "calibration error {} against the baseline's {}",
+            cx.number(&ece)?,
+            cx.number(&base_ece)?
+        ),
+        vec![format!(
+            "accuracy {} against {}",
+            cx.number(&accuracy)?,
+            cx.number(&base_accuracy)?
+        )],
+    ))
+}
+
+fn ranges(cx: &Context<'_>) -> Outcome {
+    let mut outside = Vec::new();
+    let mut count = 0;
+    for (id, _) in cx.paper.paper().numbers() {
+        let printed = cx.number(id)?;
+        let value = printed.value();
+        let share = printed.suffix() == Suffix::Percent;
+        if value < whole(0) || (share && value > whole(1)) {
+            outside.push(format!("{id}: {printed}"));
+        }
+        count += 1;
+    }
+    let found = match outside.is_empty() {
+        true => "all in range".to_owned(),
+        false => outside.join(", "),
+    };
+    Ok(Finding::decided(
+        outside.is_empty(),
+        format!("{count} numbers"),
+        found,
+        Vec::new(),
+    ))
+}

@@ -1,0 +1,195 @@
+//! Lemmas 1 to 7.
+//!
+//! A lemma that holds is decided by exact arithmetic over a finite domain that is enumerated
+//! completely, which is evidence for the statement as implemented and not a proof for all inputs;
+//! the general proofs are classical and are given in [`crate::bounds`]. One that fails has a
+//! counterexample whose hypotheses are checked by code.
+
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+
+use super::exact::{
+    Tally, binomial_point, binomial_tail, compositions, distributions, fraction, twice_exp,
+};
+use super::{Check, Context, Outcome, of_witness};
+use crate::bounds::{
+    Predictor, conflicting_pair, deciding_example, effective_count_exact, memorizing_learner,
+    two_valleys,
+};
+use crate::ledger::verdict::Finding;
+use crate::simplex::{linear_combination, power_product};
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("L1", unbiased),
+    ("L2", hoeffding),
+    ("L3", closure),
+    ("L3.weights", negative_weight),
+    ("L4", weighted),
+    ("L5", conflict),
+    ("L6", valleys),
+    ("L7", memorizing),
+];
+
+/// The expectation of the estimate over all sample tuples is the factor.
+fn unbiased(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let outputs: Vec<BigRational> = [0, 1, 3, 4].map(|n| fraction(n, 4)).to_vec();
+    let pairs = || {
+        outputs
+            .iter()
+            .flat_map(|a| outputs.iter().map(move |b| (a, b)))
+    };
+    for weights in distributions(2, 4, 0) {
+        for (a, b) in pairs() {
+            let truth = &weights[0] * a + &weights[1] * b;
+            for m in 1..=4u64 {
+                // k of the m samples fall on the first point.
+                let outcome = |k| fraction(k, m) * a + fraction(m - k, m) * b;
+                let mean: BigRational = (0..=m)
+                    .map(|k| binomial_point(m, k, &weights[0]) * outcome(k))
+                    .sum();
+                tally.case(mean == truth, || format!("M = {m}, weights {weights:?}"));
+            }
+        }
+    }
+    Ok(tally.finding(
+        "two-point posteriors with denominator 4, decoder outputs 0, 1/4, 3/4, 1, M = 1 to 4",
+    ))
+}
+
+/// For coins: exact tails against the exponential.
+fn hoeffding(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    for n in 1..=10u64 {
+        for p in (1..8).map(|k| fraction(k, 8)) {
+            for epsilon in (1..8).map(|j| fraction(j, 8)) {
+                let tail = binomial_tail(n, &p, &epsilon);
+                let bound = twice_exp(fraction(2 * n, 1) * &epsilon * &epsilon);
+                tally.case(tail <= bound, || format!("n = {n}, p = {p}, ε = {epsilon}"));
+            }
+        }
+    }
+    Ok(tally.finding("coins with bias k/8, n = 1 to 10, ε = j/8"))
+}
+
+/// On the library's own generic kernels.
+fn closure(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let mut contradictions = 0;
+    let all = distributions(3, 4, 0);
+    let valid = |values: &[BigRational]| {
+        values.iter().all(|v| !v.is_negative()) && values.iter().sum::<BigRational>().is_one()
+    };
+    for (f, g) in all.iter().flat_map(|f| all.iter().map(move |g| (f, g))) {
+        for weight in (0..=4).map(|k| fraction(k, 4)) {
+            let weights = [weight.clone(), BigRational::one() - &weight];
+            let mut sum = vec![BigRational::zero(); 3];
+            linear_combination(&weights, &[f, g], &mut sum);
+            tally.case(valid(&sum), || format!("sum of {f:?} and {g:?}"));
+        }
+        for exponents in [[1, 1], [2, 1]] {
+            let mut product = vec![BigRational::zero(); 3];
+            power_product(&exponents, &[f, g], &mut product);
+            let total: BigRational = product.iter().sum();
+            if total.is_zero() {
+                contradictions += 1;
+                continue;
+            }
+            let normalized: Vec<BigRational> = product.iter().map(|v| v / &total).collect();
+            tally.case(valid(&normalized), || format!("product of {f:?} and {g:?}"));
+        }
+    }
+    let mut finding = tally.finding(
+        "pairs of distributions over three classes with denominator 4, weights k/4, exponents 1 and 2",
+    );
+    finding.evidence.push(format!(
+        "{contradictions} products vanish everywhere and have no normalization: Z > 0 is a hypothesis"
+    ));
+    Ok(finding)
+}
+
+/// Lemma 3 as stated, with weights of any sign.
+fn negative_weight(_: &Context<'_>) -> Outcome {
+    let (one, two) = (BigRational::one(), fraction(2, 1));
+    let weights = [two, -&one];
+    let rows = [
+        vec![one.clone(), BigRational::zero()],
+        vec![BigRational::zero(), one.clone()],
+    ];
+    let mut sum = vec![BigRational::zero(); 2];
+    linear_combination(&weights, &rows, &mut sum);
+    let total: BigRational = weights.iter().sum();
+    let steps = vec![
+        format!("weights 2 and −1 sum to {total}"),
+        format!("2·(1, 0) − 1·(0, 1) = ({}, {})", sum[0], sum[1]),
+    ];
+    Ok(match sum.iter().find(|entry| entry.is_negative()) {
+        Some(entry) if total.is_one() => {
+            let entry = entry.to_string().replace('-', "−");
+            Finding::refuted(format!("weights 2 and −1: an entry of {entry}"), steps)
+        }
+        _ => Finding::reproduced("no negative entry", steps),
+    })
+}
+
+/// For signs: all 2ⁿ outcomes against the exponential.
+fn weighted(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    for n in 1..=5usize {
+        for parts in compositions(6, n, 1) {
+            let weights: Vec<BigRational> = parts.iter().map(|&w| fraction(w, 6)).collect();
+            let Some(effective) = effective_count_exact(&weights) else {
+                continue;
+            };
+            for epsilon in (1..6).map(|j| fraction(j, 6)) {
+                let exceeding = (0..1u64 << n)
+                    .filter(|signs| {
+                        let sum: BigRational = weights
+                            .iter()
+                            .enumerate()
+                            .map(|(i, w)| if signs >> i & 1 == 1 { w.clone() } else { -w })
+                            .sum();
+                        sum.abs() > epsilon
+                    })
+                    .count();
+                let tail = fraction(exceeding as u64, 1 << n);
+                let bound = twice_exp(&effective * &epsilon * &epsilon / fraction(2, 1));
+                tally.case(tail <= bound, || {
+                    format!("weights {parts:?}/6, ε = {epsilon}")
+                });
+            }
+        }
+    }
+    Ok(tally.finding("fair signs, n = 1 to 5, weights with denominator 6, ε = j/6"))
+}
+
+fn conflict(_: &Context<'_>) -> Outcome {
+    let constants = [&fraction(0, 1), &fraction(1, 1000)];
+    of_witness(
+        conflicting_pair(
+            Predictor::Prior,
+            &fraction(1, 2),
+            &fraction(3, 4),
+            constants,
+        ),
+        "the constant predictor is perfectly calibrated whatever the conflict",
+    )
+}
+
+fn valleys(_: &Context<'_>) -> Outcome {
+    let lambda = fraction(1, 2);
+    of_witness(
+        two_valleys(&deciding_example(), &lambda),
+        &format!("three Lipschitz losses, one with two valleys, λ = {lambda}: the minimum moves"),
+    )
+}
+
+/// So many values that a learner that memorizes meets next to none of them again.
+pub(super) const UNSEEN_VALUES: u64 = 1_000_000;
+
+fn memorizing(cx: &Context<'_>) -> Outcome {
+    let delta = cx.number("sec:thm1/delta")?.value();
+    let d = cx.count("sec:exp-thm3/d_eff")?;
+    let witness = memorizing_learner(d, d, &fraction(1, 1), UNSEEN_VALUES, &delta);
+    of_witness(witness, "a learner that memorizes, N = d")
+}

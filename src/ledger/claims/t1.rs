@@ -1,0 +1,263 @@
+//! Theorem 1, what stands in its place, and its experiment.
+
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::exact::{Tally, below, distributions, failure, fraction, l1, normalized, power};
+use super::{Check, Context, Outcome, of_witness};
+use crate::bounds::{
+    Constant, Witness, binned_ranges, first_violation, half_count, prior_corrected_exact,
+    sharp_log_errors, smallest_half_count, tuple,
+};
+use crate::ledger::verdict::Finding;
+use crate::math::rational;
+use crate::simplex::Distribution;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("T1", preservation),
+    ("T1.Keff", half),
+    ("T1'", prior_corrected),
+    ("T1''", binning),
+    ("T1.observed", observed),
+    ("T1.vacuous", vacuous),
+    ("T1.bernstein", bernstein),
+    ("T1.preserves", preserves),
+    ("T1.items", items),
+    ("T1.entities", entities),
+];
+
+/// How many items the search for a violation goes through.
+pub(super) const ITEMS: u32 = 200;
+
+fn preservation(cx: &Context<'_>) -> Outcome {
+    let prior = [fraction(3, 5), fraction(2, 5)];
+    let used = Constant::Given(cx.number("sec:thm1/bound/C")?.value());
+    let mut finding = of_witness(
+        first_violation(&prior, &used, ITEMS),
+        &format!(
+            "prior {} and evidence that says nothing, so Φᵢ = prior",
+            tuple(&prior)
+        ),
+    )?;
+    let formula = Constant::Formula {
+        delta: cx.number("sec:thm1/delta")?.value(),
+    };
+    let printed = cx.number("sec:thm1/C")?;
+    let three = [fraction(1, 2), fraction(3, 10), fraction(1, 5)];
+    let given = Constant::Given(printed.value());
+    for (name, prior, constant) in [
+        (format!("C = {printed}"), &prior[..], &given),
+        ("C = √(2 ln(2|Y|/δ))".to_owned(), &prior[..], &formula),
+        (
+            "C = √(2 ln(2|Y|/δ)), three classes".to_owned(),
+            &three[..],
+            &formula,
+        ),
+    ] {
+        if let Some(witness) = first_violation(prior, constant, ITEMS) {
+            finding.evidence.push(format!(
+                "with {name}: {:.6} > {:.6}; {}",
+                witness.quantity.approx(),
+                witness.bound.approx(),
+                witness.steps.first().cloned().unwrap_or_default()
+            ));
+        }
+    }
+    Ok(finding)
+}
+
+fn half(_: &Context<'_>) -> Outcome {
+    let mut finding = of_witness(smallest_half_count(4, 10), "smallest counterexample")?;
+    let weights = [fraction(1, 1), fraction(1, 10), fraction(1, 10)];
+    if let Some(witness) = half_count(&weights).filter(Witness::refutes) {
+        finding.evidence.push(format!(
+            "weights {}: K_eff = {:.4} < {}",
+            tuple(&weights),
+            witness.quantity.approx(),
+            witness.bound.low()
+        ));
+    }
+    Ok(finding)
+}
+
+/// All pairs (prior, likelihoods of the observed values), against Bayes' rule on the joint
+/// distribution; then factors off by a factor of two in each entry, either way.
+fn prior_corrected(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let valid = |values: Vec<BigRational>| Distribution::from_weights(values).ok();
+    for (classes, most_items) in [(2, 3), (3, 2)] {
+        let likelihoods = grid(&[fraction(1, 4), fraction(1, 2), fraction(3, 4)], classes);
+        for prior in distributions(classes, 4, 1) {
+            for items in 1..=most_items {
+                for choice in grid(&likelihoods, items) {
+                    let joint = (0..classes)
+                        .map(|y| choice.iter().fold(prior[y].clone(), |p, item| p * &item[y]));
+                    let factors: Option<Vec<_>> = choice
+                        .iter()
+                        .map(|item| valid((0..classes).map(|y| &prior[y] * &item[y]).collect()))
+                        .collect();
+                    let corrected = valid(prior.clone())
+                        .zip(factors)
+                        .and_then(|(prior, factors)| prior_corrected_exact(&prior, &factors).ok());
+                    let posterior = valid(joint.collect());
+                    tally.case(corrected.is_some() && corrected == posterior, || {
+                        format!("prior {}, {items} items", tuple(&prior))
+                    });
+                }
+            }
+        }
+    }
+    // With η = ln 2 the bound 2·tanh(Kη/2) is 2(2^K − 1)/(2^K + 1).
+    let two = fraction(2, 1);
+    for truth in distributions(3, 4, 1) {
+        for items in 1..=3u32 {
+            let (_, _, bound) = sharp_log_errors(items);
+            for signs in grid(&[two.clone(), fraction(1, 2)], 3 * items as usize) {
+                let exact: Vec<_> = truth.iter().map(|t| power(t, items.into())).collect();
+                let off = exact.iter().enumerate().map(|(y, e)| {
+                    signs
+                        .iter()
+                        .skip(y)
+                        .step_by(3)
+                        .fold(e.clone(), |p, s| p * s)
+                });
+                let distance = l1(&normalized(off.collect()), &normalized(exact.clone()));
+                tally.case(distance <= bound, || {
+                    format!("factors {}, errors {}", tuple(&truth), tuple(&signs))
+                });
+            }
+        }
+    }
+    Ok(tally.finding(
+        "priors with denominator 4, likelihoods 1/4, 1/2, 3/4, two classes with up to three items \
+         and three classes with up to two; factors off by 2 or 1/2 in each entry, K = 1 to 3",
+    ))
+}
+
+/// All sequences of `length` of the given values.
+fn grid<T: Clone>(values: &[T], length: usize) -> Vec<Vec<T>> {
+    (0..length).fold(vec![Vec::new()], |sequences, _| {
+        let extend = |head: &Vec<T>| {
+            let head = head.clone();
+            values
+                .iter()
+                .map(move |v| [head.clone(), vec![v.clone()]].concat())
+        };
+        sequences.iter().flat_map(extend).collect()
+    })
+}
+
+/// One bin and two bins of `n` points each, over all outcomes.
+fn binning(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    for bins in [1, 2] {
+        for n in 1..=10u64 {
+            for delta in [0.0625, 0.25, 0.5] {
+                // The same range whatever the other bin's count is.
+                let ranges = (0..=n).map(|hits| binned_ranges(&vec![(hits, n); bins], delta));
+                let Ok(ranges) = ranges.collect::<Result<Vec<_>, _>>() else {
+                    return Ok(Finding::not_reproducible("no range", Vec::new()));
+                };
+                for p in (1..8).map(|k| fraction(k, 8)) {
+                    let misses = failure(n, &p, |hits| {
+                        let range = ranges[hits as usize][0];
+                        below(range.high, &p) || rational(range.low).is_none_or(|low| low > p)
+                    });
+                    let all_right = power(&(BigRational::one() - misses), bins as u64);
+                    let holds =
+                        rational(delta).is_some_and(|d| BigRational::one() - all_right <= d);
+                    tally.case(holds, || {
+                        format!("{bins} bins, n = {n}, p = {p}, δ = {delta}")
+                    });
+                }
+            }
+        }
+    }
+    Ok(tally.finding("one and two bins of 1 to 10 points with true rate k/8, δ = 1/16, 1/4, 1/2"))
+}
+
+fn observed(cx: &Context<'_>) -> Outcome {
+    let excess = "([sec:exp-thm1/ece] - [sec:exp-thm1/epsilon])";
+    let smallest = format!("{excess}·√[sec:exp-thm1/K_avg]");
+    Ok(Finding::decided(
+        cx.agree("[sec:thm1/C-observed]", &smallest)?,
+        format!("C = {}", cx.number("sec:thm1/C-observed")?),
+        format!("C = {} is enough", cx.show(&smallest, 3)?),
+        vec![
+            cx.line(&format!("{excess}·√[sec:exp-thm1/bound/K_eff]"), 3)?,
+            cx.line(&smallest, 3)?,
+        ],
+    ))
+}
+
+fn vacuous(cx: &Context<'_>) -> Outcome {
+    let bound = "[sec:exp-thm1/bound]";
+    let evidence = vec![
+        format!("bound {}", cx.show(bound, 4)?),
+        "an expected calibration error is an average of |accuracy − confidence| ≤ 1".to_owned(),
+    ];
+    Ok(if cx.exceeds("[sec:exp-thm1/ece]", bound)? {
+        Finding::inconsistent("error below bound", "error above bound", evidence)
+    } else if cx.exceeds("1", bound)? {
+        Finding::reproduced("error below a bound that is below one", evidence)
+    } else {
+        let says = format!("ECE ≤ {}", cx.number("sec:exp-thm1/bound")?);
+        Finding::vacuous(says, "ECE ≤ 1", evidence)
+    })
+}
+
+fn bernstein(cx: &Context<'_>) -> Outcome {
+    let excess = "[fig:calibration/bernstein] - [fig:calibration/epsilon]";
+    let scaled = format!("({excess})·√[sec:exp-thm1/K_avg]");
+    let evidence = vec![
+        format!("beyond ε: {}", cx.line(excess, 4)?),
+        format!("times √K: {}", cx.line(&scaled, 3)?),
+    ];
+    let looser = cx.exceeds("[fig:calibration/bernstein]", "[fig:calibration/hoeffding]")?;
+    Ok(if looser {
+        Finding::inconsistent(
+            "Bernstein is the tighter bound",
+            "it is the looser",
+            evidence,
+        )
+    } else {
+        let printed = cx.number("fig:calibration/bernstein")?;
+        let reason = format!("the variance behind {printed} is not printed");
+        Finding::not_reproducible(reason, evidence)
+    })
+}
+
+fn preserves(cx: &Context<'_>) -> Outcome {
+    let ratio = "[sec:exp-thm1/ece]/[sec:exp-thm1/epsilon]";
+    Ok(Finding::decided(
+        !cx.exceeds("[sec:exp-thm1/ece]", "[sec:exp-thm1/epsilon]")?,
+        "calibration is preserved",
+        format!(
+            "the aggregated error {} is {} times the individual {}",
+            cx.number("sec:exp-thm1/ece")?,
+            cx.show(ratio, 2)?,
+            cx.number("sec:exp-thm1/epsilon")?
+        ),
+        vec![cx.line(ratio, 3)?],
+    ))
+}
+
+fn items(cx: &Context<'_>) -> Outcome {
+    Ok(Finding::decided(
+        !cx.exceeds("[sec:exp-thm1/K_avg]", "[sec:assumptions/K_max]")?,
+        format!("average {}", cx.number("sec:exp-thm1/K_avg")?),
+        format!("at most {}", cx.number("sec:assumptions/K_max")?),
+        Vec::new(),
+    ))
+}
+
+fn entities(cx: &Context<'_>) -> Outcome {
+    let text = cx.number("sec:exp-thm1/entities")?;
+    let table = cx.number("tab:implementation/T1/N")?;
+    Ok(Finding::decided(
+        text.value() == table.value(),
+        format!("{text} entities in the text"),
+        format!("N = {table} in Table 1"),
+        Vec::new(),
+    ))
+}

@@ -1,0 +1,212 @@
+//! Theorem 3, what stands in its place, and its experiment.
+
+use num_bigint::BigInt;
+use num_traits::Zero;
+
+use super::exact::{Tally, below, binomial_point, failure, fraction};
+use super::lemmas::UNSEEN_VALUES;
+use super::{Check, Context, Outcome, of_witness, row_name};
+use crate::bounds::{clopper_pearson_upper, memorizing_learner, pac_bayes_kl};
+use crate::ledger::verdict::Finding;
+use crate::math::rational;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("T3", generalization),
+    ("T3'", held_out_and_pac_bayes),
+    ("T3.overparameterized", overparameterized),
+    ("T3.nonvacuous", nonvacuous),
+    ("T3.condition", condition),
+    ("T3.hidden", hidden),
+    ("T3.few-shot", few_shot),
+    ("T3.stability", stability),
+    ("T3.shrinks", shrinks),
+    ("T3.accuracy", accuracy),
+];
+
+fn generalization(cx: &Context<'_>) -> Outcome {
+    let delta = cx.number("sec:thm1/delta")?.value();
+    let (n, d) = (cx.count("sec:exp-thm3/N")?, cx.count("sec:exp-thm3/d_eff")?);
+    // A quarter of the inputs are fresh: some 1050 of 4200, which fit into 1335 memories.
+    let witness = memorizing_learner(n, d, &fraction(1, 4), UNSEEN_VALUES, &delta);
+    of_witness(
+        witness,
+        "a learner that memorizes, at the printed N and d_eff",
+    )
+}
+
+/// One model on held-out examples; then two models with independent losses of which the better on
+/// the training examples is taken, so that `KL = ln 2`. All outcomes, weighted exactly.
+fn held_out_and_pac_bayes(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let rates = || (1..8).map(|k| fraction(k, 8));
+    for n in 1..=12u64 {
+        for delta in [0.0625, 0.25, 0.5] {
+            let limits = (0..=n).map(|errors| clopper_pearson_upper(errors, n, delta));
+            let Ok(limits) = limits.collect::<Result<Vec<_>, _>>() else {
+                return Ok(Finding::not_reproducible("no limit", Vec::new()));
+            };
+            for p in rates() {
+                let missed = failure(n, &p, |errors| below(limits[errors as usize], &p));
+                let holds = rational(delta).is_some_and(|delta| missed <= delta);
+                tally.case(holds, || format!("held out: n = {n}, p = {p}, δ = {delta}"));
+            }
+        }
+    }
+    for n in [4u64, 8, 16] {
+        for delta in [0.0625, 0.25, 0.5] {
+            let divergence = std::f64::consts::LN_2.next_up();
+            let bounds =
+                (0..=n).map(|errors| pac_bayes_kl(errors as f64 / n as f64, n, divergence, delta));
+            let Ok(bounds) = bounds.collect::<Result<Vec<_>, _>>() else {
+                return Ok(Finding::not_reproducible("no bound", Vec::new()));
+            };
+            for (p, q) in rates().flat_map(|p| rates().map(move |q| (p.clone(), q))) {
+                let mut missed = num_rational::BigRational::zero();
+                for (a, b) in (0..=n).flat_map(|a| (0..=n).map(move |b| (a, b))) {
+                    let (errors, truth) = if a <= b { (a, &p) } else { (b, &q) };
+                    if below(bounds[errors as usize], truth) {
+                        missed += binomial_point(n, a, &p) * binomial_point(n, b, &q);
+                    }
+                }
+                let holds = rational(delta).is_some_and(|delta| missed <= delta);
+                tally.case(holds, || {
+                    format!("two models: n = {n}, {p} and {q}, δ = {delta}")
+                });
+            }
+        }
+    }
+    Ok(tally.finding(
+        "error rates k/8, δ = 1/16, 1/4, 1/2: one model on 1 to 12 held-out examples, and the better \
+         of two models on 4, 8 and 16 training examples",
+    ))
+}
+
+fn overparameterized(cx: &Context<'_>) -> Outcome {
+    let ratio = "[sec:exp-thm3/ratio/N]/[sec:exp-thm3/ratio/d_eff]";
+    Ok(Finding::decided(
+        !cx.exceeds(ratio, "1")?,
+        "over-parameterization",
+        format!(
+            "{} samples for each effective parameter",
+            cx.show(ratio, 2)?
+        ),
+        vec![cx.line(ratio, 3)?],
+    ))
+}
+
+fn nonvacuous(cx: &Context<'_>) -> Outcome {
+    let trivial = "ln([sec:thm1/classes])";
+    let mut evidence = vec![format!("uniform guess: {}", cx.line(trivial, 3)?)];
+    let mut holds = true;
+    for row in cx.rows("tab:thm3") {
+        let sum = format!("[{row}/train] + [{row}/bound]");
+        holds &= cx.exceeds(trivial, &sum)?;
+        evidence.push(format!("{}: {}", row_name(&row), cx.line(&sum, 3)?));
+    }
+    Ok(Finding::decided(
+        holds,
+        "informative at all sizes",
+        "compared with the loss of a uniform guess",
+        evidence,
+    ))
+}
+
+fn condition(cx: &Context<'_>) -> Outcome {
+    // One sample for each effective dimension, well below the factor that is said to be needed.
+    let d = "[sec:exp-thm3/d_eff]";
+    let at_one = format!(
+        "√(2·([tab:thm3/N=2002/train] + 1/{d})·({d}·(1 + ln({d}/{d})) + ln(2/[sec:thm1/delta]))/{d})"
+    );
+    let evidence = vec![format!("N = d_eff: {}", cx.line(&at_one, 3)?)];
+    let refuted = cx.exceeds("[app:proof-thm3/factor]", "1")? && cx.exceeds("1", &at_one)?;
+    Ok(if refuted {
+        let witness = format!(
+            "at N = d_eff, a factor of 1 and not {}, the formula gives {}",
+            cx.number("app:proof-thm3/factor")?,
+            cx.show(&at_one, 3)?
+        );
+        Finding::refuted(witness, evidence)
+    } else {
+        Finding::reproduced("not below one at N = d_eff", evidence)
+    })
+}
+
+fn hidden(cx: &Context<'_>) -> Outcome {
+    // d·ln(eN/d) has the derivative ln(N/d): it is largest at d = N, where it is N.
+    let n = "[sec:exp-thm3/N]";
+    let worst = format!("√(2·([sec:exp-thm3/train] + 1/{n})·({n} + ln(2/[sec:thm1/delta]))/{n})");
+    let wide = cx.number("sec:limitations-practical/hidden-vacuous")?;
+    let best = cx.number("sec:limitations-practical/hidden-best")?;
+    let evidence = vec![
+        "d·ln(eN/d) has the derivative ln(N/d), so it is at most N, at d = N".to_owned(),
+        format!("largest over all d: {}", cx.line(&worst, 3)?),
+    ];
+    Ok(if wide.value() > best.value() && cx.exceeds("1", &worst)? {
+        let most = cx.show(&worst, 3)?;
+        Finding::refuted(
+            format!(
+                "for every d_eff, so for {wide} hidden units too, the formula is at most {most}"
+            ),
+            evidence,
+        )
+    } else {
+        Finding::reproduced("the formula exceeds one for some d_eff", evidence)
+    })
+}
+
+fn few_shot(cx: &Context<'_>) -> Outcome {
+    let complexity = "[sec:exp-thm3/d_eff]·(1 + ln([sec:limitations-assumptions/few-shot]\
+                      /[sec:exp-thm3/d_eff])) + ln(2/[sec:thm1/delta])";
+    Ok(Finding::decided(
+        cx.exceeds("0", complexity)?,
+        "no coverage",
+        format!(
+            "the root's argument has the sign of {}",
+            cx.show(complexity, 0)?
+        ),
+        vec![cx.line(complexity, 1)?],
+    ))
+}
+
+fn stability(cx: &Context<'_>) -> Outcome {
+    let bound = "2/([sec:exp-thm3/lambda]·[sec:exp-thm3/N])";
+    let evidence = vec![cx.line(bound, 2)?];
+    let shown = cx.show(bound, 2)?;
+    Ok(if cx.exceeds("1", bound)? {
+        Finding::reproduced(format!("gap at most {shown} for L = 1"), evidence)
+    } else {
+        let anyway = "a loss in [0, 1] has a gap of at most 1";
+        Finding::vacuous(format!("gap ≤ {shown}·L"), anyway, evidence)
+    })
+}
+
+fn shrinks(cx: &Context<'_>) -> Outcome {
+    let growth = "[tab:thm3/N=4200/gap] - [tab:thm3/N=3003/gap]";
+    let error = "√(([sec:exp-thm3/test.sd]·[sec:exp-thm3/test.sd] \
+                 + [sec:exp-thm3/train.sd]·[sec:exp-thm3/train.sd])/[sec:exp-thm3/trials])";
+    Ok(Finding::decided(
+        !cx.exceeds(growth, &format!("3·{error}"))?,
+        "the gap does not grow",
+        format!(
+            "from N = 3003 to 4200 it grew by {}, with a standard error of {}",
+            cx.show(growth, 4)?,
+            cx.show(error, 5)?
+        ),
+        vec![cx.line(growth, 4)?, cx.line(error, 5)?],
+    ))
+}
+
+fn accuracy(cx: &Context<'_>) -> Outcome {
+    let printed = cx.number("sec:exp-thm3/accuracy")?;
+    let (low, high) = printed.interval();
+    let answers =
+        cx.number("sec:exp-thm3/test-size")?.value() * cx.number("sec:exp-thm3/trials")?.value();
+    let first: BigInt = (low * &answers).ceil().to_integer();
+    let last: BigInt = (high * &answers).floor().to_integer();
+    Ok(Finding::decided(
+        first <= last && answers > fraction(0, 1),
+        format!("accuracy {printed}"),
+        format!("{first} to {last} right answers of {answers} round to it"),
+        Vec::new(),
+    ))
+}

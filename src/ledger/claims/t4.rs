@@ -1,0 +1,215 @@
+//! Theorem 4, what stands in its place, and its experiment.
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use super::exact::{BITS, Tally, distributions, fraction};
+use super::{Check, Context, Outcome, of_witness};
+use crate::bounds::{Predictor, conflicting_pair, tuple};
+use crate::ledger::verdict::Finding;
+use crate::math::Enclosure;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("T4", floor),
+    ("T4'", log_loss_and_fano),
+    ("T4.pairing", pairing),
+    ("T4.sum", sum),
+    ("T4.between", between),
+    ("T4.row", row),
+    ("T4.maximum", maximum),
+    ("T4.trend", trend),
+    ("T4.quality", quality),
+];
+
+fn floor(_: &Context<'_>) -> Outcome {
+    let small = fraction(1, 1000);
+    let constants = [&small, &small];
+    of_witness(
+        conflicting_pair(
+            Predictor::Prior,
+            &fraction(1, 2),
+            &fraction(3, 4),
+            constants,
+        ),
+        "the constant predictor is perfectly calibrated whatever entropy and conflict",
+    )
+}
+
+/// `−x·ln y`, zero where `x` is; `None` where it is infinite.
+fn surprise(x: &BigRational, y: &BigRational) -> Option<Enclosure> {
+    if x.is_zero() || y.is_one() {
+        return Some(Enclosure::integer(0));
+    }
+    let log = Enclosure::exact(y.clone()).ln(BITS)?;
+    Some(&Enclosure::integer(0) - &(&Enclosure::exact(x.clone()) * &log))
+}
+
+/// `−Σ x·ln y` over all classes.
+fn cross_entropy(truth: &[BigRational], prediction: &[BigRational]) -> Option<Enclosure> {
+    let mut pairs = truth.iter().zip(prediction);
+    pairs.try_fold(Enclosure::integer(0), |sum, (x, y)| {
+        Some(&sum + &surprise(x, y)?)
+    })
+}
+
+/// `h(e) + e·ln(classes − 1)`.
+fn fano(error: &BigRational, classes: u64) -> Option<Enclosure> {
+    let right = BigRational::one() - error;
+    let inside = &surprise(error, error)? + &surprise(&right, &right)?;
+    let rest = Enclosure::integer(classes - 1).ln(BITS)?;
+    Some(&inside + &(&Enclosure::exact(error.clone()) * &rest))
+}
+
+/// Gibbs' inequality for every pair of distributions; Fano's for evidence with two equally likely
+/// values, every pair of posteriors and every decision.
+fn log_loss_and_fano(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let undefined = || {
+        Ok(Finding::not_reproducible(
+            "a logarithm is undefined",
+            Vec::new(),
+        ))
+    };
+    for truth in distributions(3, 6, 0) {
+        for prediction in distributions(3, 6, 1) {
+            let pair = cross_entropy(&truth, &prediction).zip(cross_entropy(&truth, &truth));
+            let Some((loss, entropy)) = pair else {
+                return undefined();
+            };
+            tally.case(loss.exceeds(&entropy) || truth == prediction, || {
+                format!(
+                    "posterior {}, prediction {}",
+                    tuple(&truth),
+                    tuple(&prediction)
+                )
+            });
+        }
+    }
+    let posteriors = distributions(3, 4, 0);
+    let entropies: Option<Vec<_>> = posteriors.iter().map(|p| cross_entropy(p, p)).collect();
+    // Two posteriors with denominator 4 have an error with denominator 8.
+    let allowed: Option<Vec<_>> = (0..=8).map(|k| fano(&fraction(k, 8), 3)).collect();
+    let Some((entropies, allowed)) = entropies.zip(allowed) else {
+        return undefined();
+    };
+    let (half, eight) = (Enclosure::exact(fraction(1, 2)), fraction(8, 1));
+    for (p, first) in posteriors.iter().zip(&entropies) {
+        for (q, second) in posteriors.iter().zip(&entropies) {
+            let residual = &(first + second) * &half;
+            for (a, b) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
+                let error = BigRational::one() - (&p[a] + &q[b]) * fraction(1, 2);
+                let eighths = usize::try_from((error * &eight).to_integer()).unwrap_or(0);
+                // Equality: the same error for both values, and the wrong classes equally likely.
+                let rest = |p: &[BigRational], a: usize| p[(a + 1) % 3] == p[(a + 2) % 3];
+                let attained = p[a] == q[b] && rest(p, a) && rest(q, b);
+                let holds = attained || residual.high() <= allowed[eighths].low();
+                tally.case(holds, || {
+                    format!(
+                        "posteriors {} and {}, decisions {a}, {b}",
+                        tuple(p),
+                        tuple(q)
+                    )
+                });
+            }
+        }
+    }
+    Ok(tally.finding(
+        "log loss: three classes, posteriors and predictions with denominator 6; Fano: two values of \
+         the evidence, posteriors with denominator 4, every decision",
+    ))
+}
+
+fn pairing(cx: &Context<'_>) -> Outcome {
+    let pairs = cx.number("sec:exp-thm4/pairs")?;
+    let entities = cx.number("sec:exp-thm4/entities")?.value();
+    let count = |k: u64| &entities * fraction(k * (k - 1) / 2, 1);
+    let fitting = (1..=20).find(|&k| count(k) == pairs.value());
+    let evidence = [5, 10, 11]
+        .map(|k| format!("K = {k}: {} pairs", count(k)))
+        .to_vec();
+    let none = "no number of items up to 20 gives as many pairs within entities";
+    Ok(Finding::decided(
+        fitting.is_some(),
+        format!("{pairs} pairs"),
+        fitting.map_or(none.to_owned(), |k| format!("K = {k} gives as many")),
+        evidence,
+    ))
+}
+
+fn sum(cx: &Context<'_>) -> Outcome {
+    let theorem = "[sec:exp-thm4/H(Y|E)]/[sec:exp-thm4/H(Y)] \
+                   + [sec:exp-thm4/max/c2]·[sec:exp-thm4/noise]";
+    let above = match cx.exceeds(theorem, "[sec:exp-thm4/ece]")? {
+        true => ", above the measured error",
+        false => "",
+    };
+    Ok(Finding::decided(
+        cx.agree("[sec:exp-thm4/lower]", theorem)?,
+        format!("lower bound {}", cx.number("sec:exp-thm4/lower")?),
+        format!("{}{above}", cx.show(theorem, 4)?),
+        vec![cx.line(theorem, 4)?],
+    ))
+}
+
+fn between(cx: &Context<'_>) -> Outcome {
+    let [lower, ece, upper] =
+        ["lower", "ece", "achievable"].map(|name| format!("sec:exp-thm4/{name}"));
+    Ok(Finding::decided(
+        !cx.exceeds(&format!("[{lower}]"), &format!("[{ece}]"))?
+            && !cx.exceeds(&format!("[{ece}]"), &format!("[{upper}]"))?,
+        "between the bounds",
+        format!(
+            "{} ≤ {} ≤ {}",
+            cx.number(&lower)?,
+            cx.number(&ece)?,
+            cx.number(&upper)?
+        ),
+        Vec::new(),
+    ))
+}
+
+fn row(cx: &Context<'_>) -> Outcome {
+    let bound = "[sec:exp-thm4/noise] + [sec:exp-thm4/H(Y|E)]/[sec:exp-thm4/H(Y)]";
+    Ok(Finding::decided(
+        !cx.exceeds(bound, "[tab:theory-vs-empirical/T4/ece]")?,
+        format!("error at least {}", cx.show(bound, 3)?),
+        format!("measured {}", cx.number("tab:theory-vs-empirical/T4/ece")?),
+        vec![cx.line(bound, 4)?],
+    ))
+}
+
+fn maximum(cx: &Context<'_>) -> Outcome {
+    let most = "ln([sec:thm1/classes])/ln(2)";
+    Ok(Finding::decided(
+        cx.agree("[tab:thm4/H(Y)/value]", most)?,
+        format!("{} bits", cx.number("tab:thm4/H(Y)/value")?),
+        format!("{} bits", cx.show(most, 3)?),
+        vec![cx.line(most, 4)?],
+    ))
+}
+
+fn trend(cx: &Context<'_>) -> Outcome {
+    let at_mean = "[fig:information/trend/slope]·[sec:exp-thm4/noise] \
+                   + [fig:information/trend/intercept]";
+    let evidence = vec![format!("at the mean conflict: {}", cx.line(at_mean, 4)?)];
+    // A least-squares line passes through the means; the mean of |confidence − outcome| is not
+    // below the expected calibration error (Jensen).
+    Ok(if cx.exceeds("[sec:exp-thm4/ece]", at_mean)? {
+        let found = format!(
+            "{} at the mean conflict, below the error",
+            cx.show(at_mean, 3)?
+        );
+        Finding::inconsistent("a trend through the means", found, evidence)
+    } else {
+        let value = cx.show(at_mean, 4)?;
+        let reason =
+            format!("the points are not printed; the line gives {value} at the mean conflict");
+        Finding::not_reproducible(reason, evidence)
+    })
+}
+
+fn quality(cx: &Context<'_>) -> Outcome {
+    let mean = cx.number("fig:information/quality")?;
+    let reason = format!("no formula for the quality is printed, only its mean {mean}");
+    Ok(Finding::not_reproducible(reason, Vec::new()))
+}

@@ -1,0 +1,307 @@
+//! Theorem 6, what stands in its place, and its experiment.
+
+use super::exact::{Tally, compositions, fraction};
+use super::t1::ITEMS;
+use super::{Check, Context, Outcome, of_witness, row_name};
+use crate::bounds::{
+    Witness, bayes_error_bound, bayes_error_exact, bayes_error_floor, too_few_items, tuple,
+};
+use crate::ledger::paper::Printed;
+use crate::ledger::verdict::Finding;
+use crate::math::rational;
+use crate::simplex::Distribution;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("T6", enough_items),
+    ("T6'", chernoff),
+    ("T6.sigma", sigma),
+    ("T6.vacuous", vacuous),
+    ("T6.needed", needed),
+    ("T6.residuals", residuals),
+    ("T6.plateau", plateau),
+    ("T6.identical", identical),
+    ("T6.decay", decay),
+    ("T6.single", single),
+    ("T6.curve", curve),
+    ("T6.compared", compared),
+    ("T6.baseline", baseline),
+    ("T6.measured", |cx| {
+        cx.unpublished(&[
+            ("sec:exp-thm6/trials", "trials"),
+            (
+                "tab:implementation/T6/N",
+                "entities of a model that is not published",
+            ),
+        ])
+    }),
+];
+
+const TABLE: &str = "tab:thm6";
+
+fn enough_items(cx: &Context<'_>) -> Outcome {
+    let delta = cx.number("sec:thm1/delta")?.value();
+    // The largest variance of a variable in [0, 1], which asks for the most items.
+    let (variance, target) = (fraction(1, 4), fraction(3, 10));
+    let prior = [fraction(2, 3), fraction(1, 3)];
+    let witness = (1..=ITEMS)
+        .filter_map(|items| too_few_items(&prior, items, &variance, &target, &delta))
+        .find(Witness::refutes);
+    let prior = tuple(&prior);
+    of_witness(
+        witness,
+        &format!("items that say nothing, prior {prior}, as many as the theorem asks for"),
+    )
+}
+
+/// The exact error of the best decision against both bounds. Quarters and eighths are doubles, so
+/// that the bounds speak of the same distributions.
+fn chernoff(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let both = |parts: &[u64], denominator: u64| {
+        let exact = parts.iter().map(|&n| fraction(n, denominator)).collect();
+        let double = parts
+            .iter()
+            .map(|&n| n as f64 / denominator as f64)
+            .collect();
+        Distribution::new(exact)
+            .ok()
+            .zip(Distribution::new(double).ok())
+    };
+    let decide = |prior: &[u64], rows: &[Vec<u64>], items: u32| -> Option<bool> {
+        let (exact_prior, prior) = both(prior, 4)?;
+        let rows: Option<Vec<_>> = rows.iter().map(|row| both(row, 4)).collect();
+        let (exact_rows, rows): (Vec<_>, Vec<_>) = rows?.into_iter().unzip();
+        let error = bayes_error_exact(&exact_prior, &exact_rows, items).ok()?;
+        let upper = rational(bayes_error_bound(&prior, &rows, items.into()).ok()?)?;
+        let floor = match prior.classes() {
+            2 => rational(bayes_error_floor(&prior, &rows, items.into()).ok()?)?,
+            _ => fraction(0, 1),
+        };
+        Some(floor <= error && error <= upper)
+    };
+    for (classes, symbols, most) in [(2, 2, 6), (2, 3, 4), (3, 2, 4)] {
+        let symbols = compositions(4, symbols, 0);
+        let pairs = || {
+            symbols
+                .iter()
+                .flat_map(|p| symbols.iter().map(move |q| vec![p, q]))
+        };
+        for prior in compositions(4, classes, 1) {
+            for pair in pairs() {
+                let mut rows: Vec<Vec<u64>> = pair.into_iter().cloned().collect();
+                // A third class whose items say nothing about which of the symbols comes.
+                rows.resize(classes, symbols[symbols.len() / 2].clone());
+                for items in 0..=most {
+                    let holds = decide(&prior, &rows, items) == Some(true);
+                    tally.case(holds, || {
+                        format!("prior {prior:?}/4, items {rows:?}/4, K = {items}")
+                    });
+                }
+            }
+        }
+    }
+    Ok(tally.finding(
+        "two classes with two or three symbols and three classes with two, priors and likelihoods \
+         with denominator 4, K up to 6 and 4",
+    ))
+}
+
+fn sigma(cx: &Context<'_>) -> Outcome {
+    let root = "√(2·ln(2·[sec:thm1/classes]/[sec:thm1/delta]))";
+    let needed = format!("[tab:thm6/K=1/bound]/{root}");
+    Ok(Finding::decided(
+        !cx.exceeds(&needed, "1/2")?,
+        format!("C = {}", cx.number("tab:thm6/K=1/bound")?),
+        format!("needs σ = {}, but σ ≤ 0.5", cx.show(&needed, 2)?),
+        vec![
+            cx.line(&needed, 3)?,
+            format!(
+                "largest C, at σ = 1/2: {}",
+                cx.line(&format!("{root}/2"), 3)?
+            ),
+        ],
+    ))
+}
+
+fn vacuous(cx: &Context<'_>) -> Outcome {
+    let mut evidence = Vec::new();
+    let (mut informative, mut below) = (0, true);
+    for row in cx.rows(TABLE) {
+        let bound = format!("[{row}/bound]");
+        informative += usize::from(cx.exceeds("1", &bound)?);
+        below &= !cx.exceeds(&format!("[{row}/ece]"), &bound)?;
+        let (ece, bound) = (
+            cx.number(&format!("{row}/ece"))?,
+            cx.number(&format!("{row}/bound"))?,
+        );
+        evidence.push(format!("{}: {ece} ≤ {bound}", row_name(&row)));
+    }
+    let least = cx.number("tab:thm6/K=20/bound")?;
+    Ok(if !below {
+        Finding::inconsistent("errors below bounds", "an error above its bound", evidence)
+    } else if informative == 0 {
+        Finding::vacuous(format!("ECE ≤ {least} and more"), "ECE ≤ 1", evidence)
+    } else {
+        Finding::reproduced(format!("{informative} bounds are below one"), evidence)
+    })
+}
+
+fn needed(cx: &Context<'_>) -> Outcome {
+    let ratio = "([tab:thm6/K=1/bound]/[tab:thm6/K=20/ece])";
+    let items = format!("{ratio}·{ratio}");
+    let evidence = vec![cx.line(&items, 0)?];
+    Ok(if cx.exceeds(&items, "[tab:thm6/K=20/K]")? {
+        let says = format!(
+            "an error of {} is guaranteed from K = {} on",
+            cx.number("tab:thm6/K=20/ece")?,
+            cx.show(&items, 0)?
+        );
+        let anyway = format!("it was reached with {}", cx.number("tab:thm6/K=7/K")?);
+        Finding::vacuous(says, anyway, evidence)
+    } else {
+        Finding::reproduced("the guarantee covers the counts used", evidence)
+    })
+}
+
+fn residuals(cx: &Context<'_>) -> Outcome {
+    let rows = cx.rows(TABLE);
+    let mut evidence = Vec::new();
+    let mut missed = 0;
+    for row in &rows {
+        let fitted = format!("[sec:exp-thm6/fit/slope]/√[{row}/K] + [sec:exp-thm6/fit/floor]");
+        let off = format!("[{row}/ece] - ({fitted})");
+        let beyond = cx.exceeds(&off, &format!("2·[{row}/ece.sd]"))?
+            || cx.exceeds(&format!("0 - 2·[{row}/ece.sd]"), &off)?;
+        missed += usize::from(beyond);
+        evidence.push(format!(
+            "{}: {} ± {} measured, {} fitted{}",
+            row_name(row),
+            cx.number(&format!("{row}/ece"))?,
+            cx.number(&format!("{row}/ece.sd"))?,
+            cx.show(&fitted, 3)?,
+            if beyond {
+                ", beyond two deviations"
+            } else {
+                ""
+            }
+        ));
+    }
+    let count = rows.len();
+    Ok(Finding::decided(
+        missed == 0,
+        "a strong fit",
+        format!("{missed} of {count} rows lie beyond two deviations of the curve"),
+        evidence,
+    ))
+}
+
+/// The first count from which on every row prints the same error.
+fn plateau(cx: &Context<'_>) -> Outcome {
+    let last = cx.number("tab:thm6/K=20/ece")?;
+    let mut start = "tab:thm6/K=20".to_owned();
+    for row in cx.rows(TABLE).into_iter().rev() {
+        if cx.number(&format!("{row}/ece"))? != last {
+            break;
+        }
+        start = row;
+    }
+    Ok(Finding::decided(
+        cx.agree("[sec:exp-thm6/plateau]", &format!("[{start}/K]"))?,
+        format!("plateau at {}", cx.number("sec:exp-thm6/plateau")?),
+        format!("{last} from {} on", row_name(&start)),
+        Vec::new(),
+    ))
+}
+
+fn identical(cx: &Context<'_>) -> Outcome {
+    let mut rows: Vec<(Printed, Printed)> = Vec::new();
+    let mut evidence = Vec::new();
+    for k in [7, 10, 15, 20] {
+        let mean = cx.number(&format!("{TABLE}/K={k}/ece"))?;
+        let spread = cx.number(&format!("{TABLE}/K={k}/ece.sd"))?;
+        evidence.push(format!("K = {k}: {mean} ± {spread}"));
+        rows.push((mean, spread));
+    }
+    Ok(Finding::decided(
+        rows.windows(2).any(|pair| pair[0] != pair[1]),
+        format!("up to {} items", cx.number("tab:thm6/K=20/K")?),
+        "four rows with the same mean and deviation",
+        evidence,
+    ))
+}
+
+fn decay(cx: &Context<'_>) -> Outcome {
+    let mut rise = None;
+    for pair in cx.rows(TABLE).windows(2) {
+        let before = cx.number(&format!("{}/ece", pair[0]))?;
+        let after = cx.number(&format!("{}/ece", pair[1]))?;
+        if after.value() > before.value() && rise.is_none() {
+            let to = pair[1].rsplit('=').next().unwrap_or_default();
+            rise = Some(format!(
+                "{} to {to}: {before} to {after}",
+                row_name(&pair[0])
+            ));
+        }
+    }
+    Ok(match rise {
+        None => Finding::reproduced("the error never rises", Vec::new()),
+        Some(step) => Finding::inconsistent("the error falls with K", step, Vec::new()),
+    })
+}
+
+fn single(cx: &Context<'_>) -> Outcome {
+    let ratio = "[tab:thm6/K=1/ece]/[sec:exp-thm1/epsilon]";
+    Ok(Finding::decided(
+        cx.agree("[tab:thm6/K=1/ece]", "[sec:exp-thm1/epsilon]")?,
+        format!("individual error {}", cx.number("sec:exp-thm1/epsilon")?),
+        format!(
+            "{} with one item, {} times as large",
+            cx.number("tab:thm6/K=1/ece")?,
+            cx.show(ratio, 1)?
+        ),
+        vec![cx.line(ratio, 2)?],
+    ))
+}
+
+fn curve(cx: &Context<'_>) -> Outcome {
+    let named = cx.words("fig:sample-complexity/curve");
+    let same_fit = cx.agree(
+        "[fig:sample-complexity/fit/slope]",
+        "[sec:exp-thm6/fit/slope]",
+    )?;
+    Ok(Finding::decided(
+        named == "LPF-SPN",
+        format!("{named} in the caption"),
+        "LPF-SPN in the table's header",
+        vec![format!("the figure's fit is the table's: {same_fit}")],
+    ))
+}
+
+fn compared(cx: &Context<'_>) -> Outcome {
+    let from = cx.number("fig:sample-complexity/uniform-from")?;
+    let mut missing = Vec::new();
+    for index in 1..=4 {
+        let k = cx.number(&format!("fig:sample-complexity/compared/{index}"))?;
+        if k.value() < from.value() {
+            missing.push(k.to_string());
+        }
+    }
+    Ok(Finding::decided(
+        missing.is_empty(),
+        format!("baseline from K = {from} on"),
+        format!(
+            "compared at K = {} too, where there is none",
+            missing.join(", ")
+        ),
+        Vec::new(),
+    ))
+}
+
+fn baseline(cx: &Context<'_>) -> Outcome {
+    Ok(Finding::decided(
+        cx.exceeds("[tab:thm6/K=5/ece]", "[sec:exp-thm6/uniform-ece]")?,
+        format!("uniform {}", cx.number("sec:exp-thm6/uniform-ece")?),
+        format!("LPF-SPN {}", cx.number("tab:thm6/K=5/ece")?),
+        Vec::new(),
+    ))
+}

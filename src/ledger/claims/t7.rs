@@ -1,0 +1,234 @@
+//! Theorem 7 and its experiment.
+
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::exact::{Tally, distributions, fraction};
+use super::{Check, Context, Outcome, row_name};
+use crate::bounds::Joint;
+use crate::ledger::expr::{decimal, overlap, shown};
+use crate::ledger::formula::REFERENCE_LATENT;
+use crate::ledger::verdict::Finding;
+use crate::math::Enclosure;
+use crate::uncertainty::variance_decomposition;
+
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("T7", decomposition),
+    ("T7.measured", |cx| {
+        cx.unpublished(&[
+            ("sec:exp-thm7/samples", "samples"),
+            (
+                "sec:exp-thm7/entities",
+                "entities of a model that is not published",
+            ),
+        ])
+    }),
+    ("T7.threshold", threshold),
+    ("T7.phases", phases),
+    ("T7.caption", caption),
+    ("T7.spreads", spreads),
+    ("T7.sigma", sigma),
+    ("T7.conditioning", conditioning),
+];
+
+const TABLE: &str = "tab:thm7";
+
+/// On the library's own generic kernel.
+fn decomposition(_: &Context<'_>) -> Outcome {
+    let mut tally = Tally::default();
+    let all = distributions(3, 3, 0);
+    let mut check = |rows: &[&Vec<BigRational>]| {
+        let flat: Vec<BigRational> = rows.iter().flat_map(|r| r.iter().cloned()).collect();
+        let holds = variance_decomposition(&flat, 3)
+            .is_ok_and(|parts| parts.total == parts.epistemic + parts.aleatoric);
+        tally.case(holds, || format!("rows {rows:?}"));
+    };
+    for a in &all {
+        for b in &all {
+            check(&[a, b]);
+            for c in &all {
+                check(&[a, b, c]);
+            }
+        }
+    }
+    Ok(tally
+        .finding("two and three samples of distributions over three classes with denominator 3"))
+}
+
+fn threshold(cx: &Context<'_>) -> Outcome {
+    let limit = cx.number("fig:uncertainty/threshold")?;
+    let mut evidence = Vec::new();
+    let mut below = true;
+    for row in cx.rows(TABLE) {
+        let error = cx.number(&format!("{row}/error"))?;
+        below &= error.interval().1 < limit.value();
+        evidence.push(format!("{}: {error}", row_name(&row)));
+    }
+    evidence.push(
+        "total is computed as aleatoric + epistemic, so the error is zero but for rounding; \
+         see T7 for the identity"
+            .to_owned(),
+    );
+    Ok(if below {
+        let anyway = "it is zero but for rounding, for every input";
+        Finding::vacuous(
+            format!("decomposition error below {limit}"),
+            anyway,
+            evidence,
+        )
+    } else {
+        Finding::inconsistent(format!("below {limit}"), "a row is not", evidence)
+    })
+}
+
+fn phases(cx: &Context<'_>) -> Outcome {
+    let at = |k: u32| format!("[{TABLE}/K={k}/epistemic]");
+    let holds =
+        cx.exceeds(&at(2), &at(1))? && cx.exceeds(&at(3), &at(2))? && cx.exceeds(&at(3), &at(5))?;
+    let mut printed = Vec::new();
+    for row in cx.rows(TABLE) {
+        printed.push(cx.number(&format!("{row}/epistemic"))?.to_string());
+    }
+    Ok(Finding::decided(
+        holds,
+        "rises, then falls",
+        printed.join(", "),
+        Vec::new(),
+    ))
+}
+
+fn caption(cx: &Context<'_>) -> Outcome {
+    let (first, last) = ("tab:thm7/K=1/epistemic", "tab:thm7/K=5/epistemic");
+    Ok(Finding::decided(
+        cx.exceeds(&format!("[{first}]"), &format!("[{last}]"))?,
+        "reduction with further evidence",
+        format!(
+            "{} at K = 1, {} at K = 5",
+            cx.number(first)?,
+            cx.number(last)?
+        ),
+        vec![cx.line(&format!("[{last}]/[{first}]"), 2)?],
+    ))
+}
+
+fn spreads(cx: &Context<'_>) -> Outcome {
+    let mut evidence = Vec::new();
+    let mut holds = true;
+    for row in cx.rows(TABLE) {
+        let [total, epistemic, aleatoric] =
+            ["total", "epistemic", "aleatoric"].map(|column| format!("{row}/{column}.sd"));
+        holds &= !cx.exceeds(
+            &format!("[{total}]"),
+            &format!("[{epistemic}] + [{aleatoric}]"),
+        )? && !cx.exceeds(
+            &format!("[{epistemic}] - [{aleatoric}]"),
+            &format!("[{total}]"),
+        )? && !cx.exceeds(
+            &format!("[{aleatoric}] - [{epistemic}]"),
+            &format!("[{total}]"),
+        )?;
+        evidence.push(format!(
+            "{}: {} ≤ {} + {}",
+            row_name(&row),
+            cx.number(&total)?,
+            cx.number(&epistemic)?,
+            cx.number(&aleatoric)?
+        ));
+    }
+    Ok(Finding::decided(
+        holds,
+        "deviations as printed",
+        "possible in every row",
+        evidence,
+    ))
+}
+
+fn sigma(cx: &Context<'_>) -> Outcome {
+    // The printed scale is read as it stands; its rounding would let many dimensions fit.
+    let scale = cx.number("sec:exp-thm7/phase1/sigma")?.value();
+    let norm = |d: u64| -> Result<Enclosure, crate::ledger::LedgerError> {
+        Ok(&Enclosure::exact(scale.clone()) * &cx.value(&format!("√{d}"))?)
+    };
+    let mean = cx.value("[sec:assumption-validation/A2/mean]")?;
+    let most = cx.value("[sec:assumption-validation/A2/max]")?;
+    let mut fitting = Vec::new();
+    for d in 1..=REFERENCE_LATENT {
+        if overlap(&norm(d)?, &mean) {
+            fitting.push(d);
+        }
+    }
+    let reference = norm(REFERENCE_LATENT)?;
+    let digits = decimal(&scale, 1);
+    let evidence = vec![
+        format!(
+            "in {REFERENCE_LATENT} dimensions: {digits}·√{REFERENCE_LATENT} = {}",
+            shown(&reference, 3)
+        ),
+        format!("dimensions for which {digits}·√d is the printed mean: {fitting:?}"),
+    ];
+    Ok(Finding::decided(
+        fitting.contains(&REFERENCE_LATENT) && !reference.exceeds(&most),
+        format!(
+            "mean {}, at most {}",
+            cx.number("sec:assumption-validation/A2/mean")?,
+            cx.number("sec:assumption-validation/A2/max")?
+        ),
+        format!(
+            "{} in {REFERENCE_LATENT} dimensions; the mean fits d in {fitting:?}",
+            shown(&reference, 2)
+        ),
+        evidence,
+    ))
+}
+
+/// `Z` constant, so that `Y` given `Z` has its prior, and one item `E` that names `Y` with
+/// probability `reliability`.
+fn conditioned(reliability: &BigRational) -> Option<(bool, BigRational, BigRational)> {
+    let one = BigRational::one();
+    let half = fraction(1, 2);
+    let wrong = &one - reliability;
+    let item = vec![
+        vec![reliability.clone(), wrong.clone()],
+        vec![wrong, reliability.clone()],
+    ];
+    let world = Joint::independent(&[half.clone(), half], &[item])?;
+    let variance = |p: &[BigRational]| p.first().map(|p| p * (&one - p));
+    Some((
+        world.conditionally_independent(),
+        variance(&world.prior())?,
+        variance(&world.posterior(&[0])?)?,
+    ))
+}
+
+fn conditioning(_: &Context<'_>) -> Outcome {
+    let Some((independent, given_z, given_both)) = conditioned(&BigRational::one()) else {
+        return Ok(Finding::not_reproducible("no such world", Vec::new()));
+    };
+    let steps = vec![
+        "Y is 0 or 1 with probability 1/2 each; one item E = Y; Z takes a single value".to_owned(),
+        format!("A1, items independent given Y: {independent}"),
+        format!("Var[Y | Z] = 1/2·(1 − 1/2) = {given_z}"),
+        format!("Var[Y | Z, E] = {given_both}, since E tells Y"),
+    ];
+    Ok(if independent && given_z != given_both {
+        let witness = format!("E = Y, Z constant: {given_both} where {given_z} is claimed");
+        Finding::refuted(witness, steps)
+    } else {
+        Finding::reproduced("the two variances are equal", steps)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_that_says_nothing_is_no_counterexample() {
+        let (independent, given_z, given_both) = conditioned(&fraction(1, 2)).unwrap();
+        assert!(independent);
+        assert_eq!(given_z, given_both);
+        let (independent, given_z, given_both) = conditioned(&BigRational::one()).unwrap();
+        assert!(independent);
+        assert_ne!(given_z, given_both);
+    }
+}

@@ -1,0 +1,82 @@
+//! Which evidence speaks of which claim.
+//!
+//! Every piece of evidence carries its claim ids at its own place: a bound in [`crate::bounds`], an
+//! experiment in [`crate::experiments`], a proof harness above its function, a property in its
+//! description. Bounds and experiments are part of the program; harnesses and properties are known
+//! from the record of their last run. A test reads the sources and fails where an id is no claim's,
+//! or where a claim of the first rank has no evidence.
+
+use super::records::{Records, Run};
+use crate::bounds;
+use crate::experiments::EXPERIMENTS;
+
+/// The kinds of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EvidenceKind {
+    /// A formula, its proof, or a counterexample.
+    Bound,
+    /// One of the paper's experiments, run on our own data.
+    Experiment,
+    /// A proof harness.
+    Harness,
+    /// A statistical or algebraic property.
+    Property,
+}
+
+impl EvidenceKind {
+    /// The kind in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            EvidenceKind::Bound => "bound",
+            EvidenceKind::Experiment => "experiment",
+            EvidenceKind::Harness => "proof harness",
+            EvidenceKind::Property => "property",
+        }
+    }
+}
+
+/// A piece of evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Its kind.
+    pub kind: EvidenceKind,
+    /// What it is called.
+    pub name: String,
+    /// Its file, relative to the top of the repository.
+    pub file: String,
+    /// The claims that it speaks of.
+    pub claims: Vec<String>,
+}
+
+/// All evidence that is part of the program or in a record.
+pub fn evidence(records: &Records) -> Vec<Evidence> {
+    let owned = |claims: &[&str]| claims.iter().map(|id| (*id).to_owned()).collect();
+    let bounds = bounds::ALL.iter().map(|bound| Evidence {
+        kind: EvidenceKind::Bound,
+        name: bound.title.to_owned(),
+        file: bound.file.to_owned(),
+        claims: owned(bound.claims),
+    });
+    let experiments = EXPERIMENTS.iter().map(|experiment| Evidence {
+        kind: EvidenceKind::Experiment,
+        name: experiment.title.to_owned(),
+        file: format!("src/experiments/{}.rs", experiment.id.to_lowercase()),
+        claims: owned(experiment.claims),
+    });
+    let recorded = |run: &Option<Run>, kind| {
+        let rows = run.iter().flat_map(|run| run.rows.clone());
+        let pieces = rows.map(|row| Evidence {
+            kind,
+            name: row.name,
+            file: row.file,
+            claims: row.claims,
+        });
+        pieces.collect::<Vec<_>>()
+    };
+    bounds
+        .chain(experiments)
+        .chain(recorded(&records.proofs, EvidenceKind::Harness))
+        .chain(recorded(&records.properties, EvidenceKind::Property))
+        .collect()
+}
