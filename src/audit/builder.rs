@@ -311,7 +311,7 @@ impl<'a> Audit<'a> {
     /// A setting out of range, a log that cannot be read, or one without a row to judge; with
     /// [`Audit::strict`] the first row that cannot be used.
     pub fn run(mut self) -> Result<AuditReport> {
-        let checks = self.checks()?;
+        let mut checks = self.checks()?;
         let settings = self.settings()?;
         let (logs, baseline) = (
             std::mem::take(&mut self.logs),
@@ -319,6 +319,8 @@ impl<'a> Audit<'a> {
         );
         let tally = self.read(&settings, logs)?;
         check_judgeable(&tally)?;
+        // Of states that were made with a prior.
+        checks.prior = checks.prior.or_else(|| tally.settings.prior.clone());
         if let Some(prior) = &checks.prior
             && prior.len() != tally.settings.classes.len()
         {

@@ -1,4 +1,4 @@
-//! What rows with logged evidence say about the aggregation, as sums and counts that add up.
+//! Sums and counts over rows with logged evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
 use crate::uncertainty::variance_decomposition;
 
-/// Up to this many items left out are looked at.
+/// The effect of leaving out up to this many items is computed.
 pub const REMOVED: usize = 8;
 
 /// Counts and sums over rows with evidence. Merging adds them up.
@@ -23,7 +23,7 @@ pub const REMOVED: usize = 8;
 pub struct EvidenceTally {
     /// Rows with factors.
     pub rows: u64,
-    /// Rows whose answer was computed here, as they have none.
+    /// Rows without an answer, whose answer was computed.
     pub computed: u64,
     /// Rows whose answer was compared with the aggregate of its factors.
     pub compared: u64,
@@ -33,7 +33,7 @@ pub struct EvidenceTally {
     pub within_single: u64,
     /// Rows that are off, by their largest difference to the aggregate.
     pub inconsistent: Worst,
-    /// The largest difference that was met.
+    /// The largest difference.
     pub largest_difference: Largest,
     /// Effective numbers of items.
     pub k_eff: Histogram,
@@ -45,13 +45,13 @@ pub struct EvidenceTally {
     pub changed_by: [u64; REMOVED],
     /// Sum over the rows of a bound on the change when 1, 2, … items are left out.
     pub shifts: [ExactSum; REMOVED],
-    /// Rows for the checks that need whole ones.
+    /// Whole rows, for the checks that need them.
     pub sample: Sample,
     /// Rows with a logged decomposition.
     pub decomposed: u64,
-    /// Of these, rows in which the parts do not fit each other, or do not fit the samples.
+    /// Rows whose parts do not add up, or do not fit the samples; the worst of them.
     pub undecomposed: Worst,
-    /// How many rows these are.
+    /// Number of such rows.
     pub undecomposed_rows: u64,
     /// Rows with samples.
     pub sampled: u64,
@@ -181,8 +181,8 @@ impl EvidenceTally {
         }
     }
 
-    /// Adds what a row with this answer logs of its spread: the variances must add up, and fit the
-    /// samples where there are any. That the answer is the mean of the samples is counted.
+    /// Adds the logged samples and variances of a row: the variances must add up, and fit the samples
+    /// where there are any. Rows whose answer is the mean of the samples are counted.
     pub fn add_samples(
         &mut self,
         at: Source<'_>,

@@ -26,27 +26,27 @@ use crate::calibration::MAX_BINS;
 /// Larger files are refused: a gate has some tens of lines.
 pub const MAX_GATE_BYTES: u64 = 1 << 20;
 
-/// What a gate asks for; what it leaves out is as on the command line.
+/// The settings of a gate; what it leaves out is as on the command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Gate {
     /// Whether a row that cannot be used is an error.
     pub strict: Option<bool>,
-    /// What becomes of checks that cannot be decided.
+    /// Whether undecided checks make the audit fail.
     pub undecided: Option<Undecided>,
     /// Number of bins.
     pub bins: Option<usize>,
     /// Names of the classes.
     pub classes: Option<Vec<String>>,
-    /// Limits by check, none where one is taken away, each with its line.
+    /// Limits by check, each with its line; `None` removes a default limit.
     pub limits: Vec<GateLimit>,
 }
 
-/// What becomes of a check that is undecided, or has a limit of the gate's and cannot be run.
+/// Whether a check that is undecided, or has a limit of its own and cannot be run, fails the audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Undecided {
-    /// It is told, and the audit goes on.
+    /// It is reported, and the audit can pass.
     Allow,
     /// The audit fails.
     Fail,

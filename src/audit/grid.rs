@@ -15,7 +15,7 @@ pub const CELLS: usize = 1 << 16;
 /// each on its own, so that sums are the same in any order.
 const UNITS: f64 = (1u64 << 62) as f64;
 
-/// What one cell has seen.
+/// Counts and sums of one cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     count: u64,

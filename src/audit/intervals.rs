@@ -232,10 +232,10 @@ pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> 
     }
 }
 
-/// What the outcome of a threshold on the mean gap needs to know about the confidences.
+/// What the power of the check of the mean gap depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Confidences {
-    /// How many.
+    /// Number of predictions.
     pub n: u64,
     /// Their mean.
     pub mean: f64,

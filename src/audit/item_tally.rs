@@ -1,5 +1,5 @@
-//! What the single items of evidence say, as sums and counts that add up: how many there are, how
-//! wide their posteriors, and whether their weights are the confidence of these.
+//! Sums and counts over single items of evidence: how many there are, how wide their posteriors are,
+//! and whether their weights are the confidence of these.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::assumptions::NormSums;
 use crate::latent::Confidence;
 use crate::log::LoggedItem;
 
-/// How many confidence functions are told apart.
+/// Number of confidence functions.
 const FUNCTIONS: usize = Confidence::ALL.len();
 
 /// Counts and sums over rows with items. Merging adds them up.
@@ -19,7 +19,7 @@ const FUNCTIONS: usize = Confidence::ALL.len();
 pub struct ItemTally {
     /// Rows with items.
     pub rows: u64,
-    /// Their items.
+    /// Items in these rows.
     pub items: u64,
     /// The largest number of items of one row.
     pub most: u64,
@@ -30,10 +30,9 @@ pub struct ItemTally {
     pub within_double: [u64; FUNCTIONS],
     /// The same for single precision (those of double included).
     pub within_single: [u64; FUNCTIONS],
-    /// Rows whose weights are not those of the function that is asked for, by their largest
-    /// difference.
+    /// Rows whose weights are not those of that function, by their largest difference.
     pub off: Worst,
-    /// The largest difference to that function that was met.
+    /// The largest difference to that function.
     pub largest_difference: Largest,
     /// Norms of the covariances, by row.
     pub norms: NormSums,
@@ -42,7 +41,7 @@ pub struct ItemTally {
 }
 
 impl ItemTally {
-    /// Adds the items of a row; `asked` is the function that weights are said to follow.
+    /// Adds the items of a row; `asked` is the function that weights are compared with.
     pub fn add(
         &mut self,
         at: Source<'_>,

@@ -30,13 +30,13 @@ pub struct Null {
     pub observed: f64,
     /// The mean of the simulated ones.
     pub mean: f64,
-    /// Below this lie 95 of 100 simulated ones.
+    /// The 95th percentile of the simulated ones.
     pub upper: f64,
-    /// How often a perfectly calibrated model shows as much.
+    /// The p-value: how often a perfectly calibrated model has an ECE this large.
     pub p_value: f64,
 }
 
-/// The smallest of some sorted numbers that 95 of 100 do not exceed; none where there are none.
+/// The 95th percentile of sorted numbers; `None` for an empty slice.
 fn upper(sorted: &[f64]) -> Option<f64> {
     let rank = (sorted.len() * 95).div_ceil(100);
     sorted.get(rank.checked_sub(1)?).copied()

@@ -1,4 +1,4 @@
-//! Everything that is remembered of a log: counts, exact sums and a bounded number of rows.
+//! What an audit keeps of a log: counts, exact sums and a bounded number of rows.
 //!
 //! Tallies of shards, in any order and by any number of threads, merge to the tally of one pass
 //! over everything, to the last bit; the report is a function of the tally alone.
@@ -72,7 +72,7 @@ pub(super) fn argmax(p: &[f64]) -> usize {
 /// not one a row.
 pub(super) type Waiting = Vec<(f64, bool)>;
 
-/// Everything that is remembered of a log.
+/// What an audit keeps of a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
@@ -229,7 +229,7 @@ impl Tally {
             None => row.answer,
         };
         let Some(answer) = answer else {
-            let what = "there is no answer, and no method by which to compute it";
+            let what = "there is no answer, and none can be computed";
             return Err(RowError::new(Reason::NoAnswer, "line", what));
         };
         self.items.add(at, &row.id, &row.items, rules.confidence);

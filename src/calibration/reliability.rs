@@ -20,7 +20,7 @@ const COUNT_AT: u32 = 80;
 /// Where it holds the number of correct predictions: above a count of at most 2¹⁶.
 const CORRECT_AT: u32 = 104;
 
-/// What one bin has seen. Merging adds the fields; all are integers, so it is associative and
+/// Counts and sums of one bin. Merging adds the fields; all are integers, so it is associative and
 /// commutative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,7 +76,7 @@ pub struct ReliabilityBin {
     pub count: u64,
     /// How many of them were correct.
     pub correct: u64,
-    /// What the bin's predictions say and what came true; `None` where it holds none.
+    /// Averages over the bin; `None` where it is empty.
     pub means: Option<BinMeans>,
 }
 

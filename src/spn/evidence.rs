@@ -21,7 +21,7 @@ pub enum EvidenceError {
     /// More or fewer likelihoods than states.
     #[error(
         "{likelihoods} likelihoods for variable {variable}, which has {states} states; give one \
-         a state"
+         per state"
     )]
     Length {
         variable: usize,

@@ -1,4 +1,4 @@
-//! Does the answer follow from its evidence, and how much hangs on single items?
+//! Does the answer follow from its evidence, and how much depends on single items?
 
 use super::{Gate, assumptions};
 use crate::aggregate::Method;
@@ -31,7 +31,7 @@ fn consistency(gate: &Gate<'_>, tally: &Tally) -> Check {
     if compared == 0 {
         let reason = match (evidence.rows, method) {
             (0, _) => NO_EVIDENCE,
-            (_, None) => "answers are not said to follow from the factors",
+            (_, None) => "answers are not compared with their factors",
             (_, Some(Method::Learned)) => "no row has both an answer and posteriors",
             _ => "no row has both an answer and factors",
         };
@@ -62,7 +62,7 @@ fn weights(gate: &Gate<'_>, tally: &Tally) -> Check {
     let items = &tally.items;
     let asked = Confidence::from_name(&tally.settings.confidence);
     let Some(asked) = asked else {
-        let reason = "weights are not said to follow from posteriors";
+        let reason = "weights are not compared with posteriors";
         return gate.not_run(id, reason);
     };
     let n = items.weighed;
@@ -112,7 +112,7 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
         }
     };
     let Ok(prior) = Distribution::from_weights(weights) else {
-        return gate.not_run(id, "there is no prior of the classes");
+        return gate.not_run(id, "the classes have no prior");
     };
     let mut sums = [ExactSum::new(), ExactSum::new()];
     let (mut n, mut left_out) = (0u64, 0u64);
@@ -132,7 +132,7 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
         n += 1;
     }
     if n == 0 {
-        return gate.not_run(id, "every row calls its true class impossible");
+        return gate.not_run(id, "every row gives its true class probability zero");
     }
     let (value, variance) = moments(&sums, n);
     let range = variance.map(|v| normal_range(value, v, n, gate.delta(id)));
@@ -179,8 +179,8 @@ fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &m
     let value = by_one as f64 / count;
     let range = rate_range(by_one, n, gate.delta(id));
     let sentence = format!(
-        "Leaving out one item, the worst, changes the predicted class of {by_one} of {n} entities \
-         ({:.1} %); leaving out two, of {} ({:.1} %).",
+        "Leaving out the worst single item changes the predicted class of {by_one} of {n} entities \
+         ({:.1} %); leaving out the worst two, of {} ({:.1} %).",
         100.0 * value,
         by_one + by_two,
         100.0 * (by_one + by_two) as f64 / count
@@ -192,7 +192,7 @@ fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &m
     let id = "robustness_radius";
     let (value, range) = quantile(&evidence.margins, 0.05, gate.delta(id));
     let sentence = format!(
-        "For 95 % of the entities no change of their items below {value:.2} (weighted log-odds, T5') \
+        "For 95 % of the entities, no change of their items below {value:.2} (weighted log-odds, T5') \
          can change the predicted class."
     );
     checks.push(gate.estimate(id, value, Some(range), ORDER, n, sentence));
@@ -223,13 +223,13 @@ fn decomposition(gate: &Gate<'_>, tally: &Tally) -> Check {
     if n == 0 {
         let reason = match evidence.sampled {
             0 => "no row has logged uncertainty",
-            _ => "rows have samples, but no variances that could be held against them",
+            _ => "rows have samples, but no variances to compare with them",
         };
         return gate.not_run(id, reason);
     }
     let sentence = format!(
-        "In {} of {n} rows total variance is epistemic plus aleatoric and, where samples are logged, \
-         all three are what the samples say, within the rounding of float32.{samples}",
+        "In {} of {n} rows the total variance is epistemic plus aleatoric and, where samples are \
+         logged, all three are those of the samples, within the rounding of float32.{samples}",
         n - off
     );
     let worst = evidence.undecomposed.offenders();

@@ -28,14 +28,14 @@ pub use registry::{CHECKS, CheckKind, ThresholdError, default_thresholds, set_th
 /// All intervals of the gated checks hold together with this probability.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What is asked of the checks.
+/// The settings of the checks.
 #[derive(Clone, Debug)]
 pub struct CheckSettings {
     /// The limit of each gated check.
     pub thresholds: BTreeMap<&'static str, Threshold>,
     /// Seed of the simulations.
     pub seed: u64,
-    /// Prior of the classes; how often each was true, if not said.
+    /// Prior of the classes; by default how often each was true.
     pub prior: Option<Vec<f64>>,
     /// What makes the audit fail.
     pub demand: Demand,
@@ -44,7 +44,7 @@ pub struct CheckSettings {
 /// What makes an audit fail beside a check that fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Demand {
-    /// Nothing: too few rows are no evidence against a model.
+    /// Nothing: too few rows are not evidence against a model.
     #[default]
     NoFailure,
     /// A check that is undecided, and one of these checks if it cannot be run.
@@ -197,8 +197,12 @@ impl Check {
     }
 }
 
-/// Draws the conclusions.
-pub fn audit(tally: &Tally, baseline: Option<&Tally>, settings: &CheckSettings) -> AuditReport {
+/// The verdicts on a tally.
+pub(super) fn audit(
+    tally: &Tally,
+    baseline: Option<&Tally>,
+    settings: &CheckSettings,
+) -> AuditReport {
     let gate = Gate::new(settings, baseline.is_some());
     let mut checks = vec![validity(&gate, tally)];
     let mut curves = Curves::default();
@@ -256,8 +260,8 @@ fn validity(gate: &Gate<'_>, tally: &Tally) -> Check {
         )
     } else {
         format!(
-            "{invalid} of {checked} rows are no probability distributions (the worst rows are \
-             listed with their sum minus one); they are left out of all other checks."
+            "{invalid} of {checked} rows are not probability distributions (the worst are listed \
+             with their sum minus one); they are left out of all other checks."
         )
     };
     let share = invalid as f64 / checked as f64;

@@ -20,7 +20,7 @@ use crate::audit::{
     Audit, AuditReport, Gate, GateError, Log, MergeError, default_thresholds, set_threshold,
     write_state,
 };
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// What is audited when nothing is named: answers of the reference implementation.
 const REFERENCE: &str = include_str!("../../../tests/fixtures/reference/predictions.jsonl");
@@ -224,7 +224,10 @@ fn failure(error: Error) -> Failure {
         let what = error.what().replacen(setting, &option, 1);
         return Failure::Usage(format!("{}: {what}", path.display()));
     }
-    Failure::of(error, &path)
+    match (error.kind(), error.file()) {
+        (ErrorKind::Audit, None) => Failure::Usage(error.what()),
+        _ => Failure::of(error, &path),
+    }
 }
 
 /// A bar over the bytes of all files; a spinner where their number is not known. Silent in pipes.

@@ -187,7 +187,7 @@ pub struct Values<V> {
     open: Option<Open>,
 }
 
-/// What is said of a page that does not hold what it should.
+/// The error of a page that does not hold what it should.
 fn damaged(what: &str) -> ParquetError {
     ParquetError::General(what.to_string())
 }

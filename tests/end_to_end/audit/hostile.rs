@@ -25,7 +25,7 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
         ("{\"probs\":[0.5,0.5]}", "no label"),
         (
             "{\"probs\":[0.5,0.25,0.25],\"label\":0}",
-            "other classes than the rest",
+            "other classes than the rest of the log",
         ),
         ("{\"label\":0}", "neither an answer nor factors"),
         (
@@ -40,10 +40,7 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
             "{\"probs\":[1.5,-0.5],\"label\":0}",
             "not a probability distribution",
         ),
-        (
-            "{\"probs\":\"x\",\"label\":0}",
-            "not the shape of a prediction",
-        ),
+        ("{\"probs\":\"x\",\"label\":0}", "not a prediction"),
         (
             "{\"factors\":[[1,0],[0,1]],\"label\":0}",
             "factors that exclude every class",
@@ -132,7 +129,7 @@ fn wrong_arguments_are_named() {
         (&["--tolerance", "0.5"], "--tolerance"),
         (&["--classes", "a,a"], "--classes"),
         (&["--prior", "1,0"], "--prior"),
-        (&["--prior", "1,1,1"], "--prior has 3"),
+        (&["--prior", "1,1,1"], "--prior: 3 numbers"),
         (&["--name", "x"], "--name"),
         (&["--baseline", "none.jsonl"], "none.jsonl"),
         (&["--baseline", "unknown.jsonl"], "no row can be used"),

@@ -182,7 +182,7 @@ fn a_log_without_answers_is_answered() {
     );
     place.refuses(
         &[&["bare.jsonl", "--classes", "a,b"], &DRAWN[..]].concat(),
-        "the model tells 3 classes apart, but the log has 2",
+        "the model is for 3 classes, but the log has 2",
     );
 }
 

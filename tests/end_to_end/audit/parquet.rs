@@ -89,9 +89,9 @@ fn what_cannot_be_read_is_said() {
     place.write("renamed.data", &whole);
     let gzip = "column label: compressed with GZIP, which is not read; write it with snappy";
     place.refuses(&[&fixture("gzip.parquet")], gzip);
-    let delta = "column label: encoded as DELTA_LENGTH_BYTE_ARRAY, which is not read";
+    let delta = "column label: encoding DELTA_LENGTH_BYTE_ARRAY is not supported";
     place.refuses(&[&fixture("delta.parquet")], delta);
-    place.refuses(&["cut.parquet"], "cut.parquet: not a whole Parquet file");
+    place.refuses(&["cut.parquet"], "cut.parquet: not a complete Parquet file");
     place.refuses(&["text.parquet"], "does not end with PAR1");
     place.refuses(&["empty.parquet"], "it is too short");
     place.refuses(&["."], "cannot be read");
@@ -105,7 +105,7 @@ fn what_cannot_be_read_is_said() {
     let time = "column time: it must hold text or whole numbers";
     place.refuses(&[&nested, "--label-column", "time"], time);
     place.refuses(&[&nested, "--label-column", "factors"], "no column factors");
-    place.refuses(&[&log, "--classes", "a,b"], "names 2 classes");
+    place.refuses(&[&log, "--classes", "a,b"], "2 classes are given");
     let (by_option, _) = place.json(&["renamed.data", "--input-format", "parquet"]);
     assert_eq!(check(&by_option, "accuracy")["n"], 55);
 }

@@ -251,9 +251,9 @@ fn shards_are_not_merged_against_what_they_were_made_with() {
     for (args, what) in [
         (
             &["--bins", "10"][..],
-            "the log was read with 15 bins, but 10 are asked for",
+            "--bins: the log was read with 15 bins, not 10",
         ),
-        (&["--config", "gate.toml"], "but 10 are asked for"),
+        (&["--config", "gate.toml"], "15 bins, not 10"),
         (
             &["--classes", "a,b,c"],
             "the log was read with the classes low, medium, high",

@@ -101,9 +101,18 @@ fn a_gate_may_ask_for_certainty() {
     // Every format says that this is why.
     for (format, words) in [
         ("text", "Too few rows to decide"),
-        ("text", "Certainty is asked for, so the audit fails."),
-        ("markdown", "Certainty is asked for, so the audit fails."),
-        ("html", "Certainty is asked for, so the audit fails."),
+        (
+            "text",
+            "The audit fails, as undecided checks are not allowed.",
+        ),
+        (
+            "markdown",
+            "The audit fails, as undecided checks are not allowed.",
+        ),
+        (
+            "html",
+            "The audit fails, as undecided checks are not allowed.",
+        ),
         ("junit", "<failure message=\"60"),
         ("sarif", "\"level\":\"error\""),
     ] {

@@ -369,7 +369,8 @@ fn what_cannot_be_calibrated_is_refused_and_writes_nothing() {
     write(&uniform);
     assert!(calibrate("temperature").contains("no minimum"));
     write(&(line("a", &[0.5, 0.5], 0) + &line("b", &[0.5, 0.25, 0.25], 0)));
-    assert!(calibrate("histogram").contains("data.jsonl:2: classes: not those of line 1"));
+    let other = "data.jsonl:2: evidence[0].factor: 3 numbers, but there are 2 classes";
+    assert!(calibrate("histogram").contains(other));
     assert!(!folder.path().join("cal.json").exists());
     // The same confidence everywhere, 0 and 1 among the probabilities: no problem for the others.
     write(&certain);
