@@ -11,7 +11,7 @@ use crate::log::{ColumnNames, Format};
 
 /// How logs are read.
 #[derive(Debug, clap::Args)]
-pub struct InputOptions {
+pub(super) struct InputOptions {
     /// The format of the files [default: by their names]
     #[arg(long, value_enum)]
     input_format: Option<InputFormat>,
@@ -32,7 +32,7 @@ pub struct InputOptions {
 
 /// Formats of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum InputFormat {
+pub(super) enum InputFormat {
     /// One JSON object a line
     Jsonl,
     /// Comma-separated values with a header
@@ -44,7 +44,7 @@ pub enum InputFormat {
 impl InputOptions {
     /// The format of a file: as asked for, or else by its name; in JSON the answer is in the field
     /// `answer`.
-    pub fn format(&self, path: &Path, answer: &str) -> Format {
+    pub(super) fn format(&self, path: &Path, answer: &str) -> Format {
         let names = ColumnNames {
             label: self.label_column.clone(),
             id: self.id_column.clone(),
@@ -61,7 +61,7 @@ impl InputOptions {
 }
 
 /// Whether a path stands for standard input.
-pub fn is_stream(path: &Path) -> bool {
+pub(super) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
@@ -69,7 +69,7 @@ pub fn is_stream(path: &Path) -> bool {
 ///
 /// # Errors
 /// [`Failure::Read`] where the file cannot be opened.
-pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if is_stream(path) {
         return Ok(Box::new(std::io::stdin()));
     }

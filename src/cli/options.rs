@@ -10,16 +10,16 @@ use crate::answer::{Answerer, AnswererBuilder, DEFAULT_SAMPLES};
 use crate::log::DEFAULT_TOLERANCE;
 
 /// Reads the name of a [`Method`]; the help lists them all.
-pub fn method_parser() -> impl TypedValueParser<Value = Method> {
+pub(super) fn method_parser() -> impl TypedValueParser<Value = Method> {
     let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
     PossibleValuesParser::new(named).try_map(|name| name.parse::<Method>())
 }
 
 /// A method, or none.
-pub type OptionalMethod = Option<Method>;
+pub(super) type OptionalMethod = Option<Method>;
 
 /// Reads the name of a [`Method`], or `none`.
-pub fn optional_method_parser() -> impl TypedValueParser<Value = OptionalMethod> {
+pub(super) fn optional_method_parser() -> impl TypedValueParser<Value = OptionalMethod> {
     let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
     let none = PossibleValue::new("none").help("Another method, which is not checked");
     PossibleValuesParser::new(named.into_iter().chain([none])).try_map(|name| match &*name {
@@ -50,7 +50,7 @@ fn help(method: Method) -> &'static str {
 ///
 /// # Errors
 /// [`Failure::Threads`] where the system gives none.
-pub fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
+pub(super) fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(count.map_or(0, usize::from))
         .build()
@@ -59,7 +59,7 @@ pub fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
 
 /// How evidence becomes an answer; the same for every command that answers.
 #[derive(Debug, clap::Args)]
-pub struct AnswerOptions {
+pub(super) struct AnswerOptions {
     /// Names of the classes, in the order of the factors; come before a record's own `classes`
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     classes: Option<Vec<String>>,
@@ -99,7 +99,7 @@ pub struct AnswerOptions {
 
 impl AnswerOptions {
     /// The settings that the options ask for.
-    pub fn builder(&self, method: Method) -> AnswererBuilder {
+    pub(super) fn builder(&self, method: Method) -> AnswererBuilder {
         let mut builder = Answerer::builder(method)
             .samples(self.samples as usize)
             .seed(self.seed)

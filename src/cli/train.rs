@@ -232,9 +232,7 @@ impl Progress {
         if self.bar.as_ref().map(|(part, _)| *part) != Some(now.part) {
             self.clear();
             let bar = ProgressBar::new(epoch.epochs as u64);
-            bar.set_style(style(
-                "{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left",
-            ));
+            bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {msg}  {eta} left"));
             bar.set_prefix(now.part);
             self.bar = Some((now.part, bar));
         }
