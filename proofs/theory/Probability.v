@@ -66,6 +66,8 @@ Qed.
 Lemma largest_le {A} (l : list A) f c : 0 <= c -> (forall x, In x l -> f x <= c) -> largest l f <= c.
 Proof. intros c0. induction l; simpl; intros H; [easy|]. apply Rmax_lub; auto. Qed.
 
+Lemma sum_const {A} (l : list A) c : sum l (fun _ => c) = INR (length l) * c.
+Proof. induction l; cbn [sum length]; [simpl; ring | rewrite IHl, S_INR; ring]. Qed.
 Lemma ind_01 {A B : Prop} (d : {A} + {B}) : 0 <= ind d <= 1.
 Proof. unfold ind. destruct d; lra. Qed.
 
