@@ -388,3 +388,37 @@ End Pipeline.
 
 (* Kish's effective number of items. *)
 Definition K_eff (K : nat) (w : nat -> R) := sum (seq 0 K) w ^ 2 / sum (seq 0 K) (fun i => w i ^ 2).
+Lemma K_eff_equal K c : (1 <= K)%nat -> c <> 0 -> K_eff K (fun _ => c) = INR K.
+Proof.
+  intros H c0. unfold K_eff. rewrite !sum_const, seq_length. apply le_INR in H. simpl in H. field. lra.
+Qed.
+Lemma K_eff_ext K v w : (forall i, (i < K)%nat -> v i = w i) -> K_eff K v = K_eff K w.
+Proof.
+  intros H. unfold K_eff. rewrite (sum_ext _ v w), (sum_ext _ (fun i => v i ^ 2) (fun i => w i ^ 2)); auto;
+  intros i Hi; apply in_seq in Hi; rewrite H by lia; easy.
+Qed.
+
+(* Small tools of the refutations. *)
+(* Some number of items, at least 1, is above any bound. *)
+Lemma exists_nat_above x : exists K : nat, (1 <= K)%nat /\ x < INR K.
+Proof.
+  destruct (archimed (Rmax x 1)) as [H _]. exists (Z.to_nat (up (Rmax x 1))).
+  pose proof (Rmax_l x 1). pose proof (Rmax_r x 1).
+  assert (Z : (0 < up (Rmax x 1))%Z) by (apply lt_IZR; simpl; lra).
+  split; [lia|]. rewrite INR_IZR_INZ, Z2Nat.id by lia. lra.
+Qed.
+Lemma over_sqrt C c k : 0 < c -> 0 < k -> C ^ 2 < c ^ 2 * k -> C / sqrt k < c.
+Proof.
+  intros c0 k0 H. pose proof (sqrt_lt_R0 k k0) as s0. pose proof (sqrt_sqrt k (Rlt_le _ _ k0)) as ss.
+  apply Rmult_lt_reg_r with (sqrt k); [easy|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+  apply Rnot_le_lt; intros G. assert (c * sqrt k * (c * sqrt k) <= C * C) by (apply Rmult_le_compat; nra).
+  assert (c * sqrt k * (c * sqrt k) = c ^ 2 * k) by (rewrite <- ss at 3; ring). nra.
+Qed.
+Lemma bernoulli x n : -1 <= x -> 1 + INR n * x <= (1 + x) ^ n.
+Proof.
+  intros Hx. induction n; [simpl; lra|]. rewrite S_INR. simpl. assert (0 <= INR n) by apply pos_INR. nra.
+Qed.
+Lemma bools : NoDup [true; false].
+Proof. repeat constructor; simpl; intuition congruence. Qed.
+Lemma normalize_bools (u : bool -> R) y : normalize [true; false] u y = u y / (u true + u false).
+Proof. unfold normalize. simpl. now rewrite Rplus_0_r. Qed.
