@@ -236,6 +236,9 @@ Proof.
 Qed.
 Definition tree (n : nat) := finite (paths n) weight (tree_distribution n).
 
+Lemma skipn_skipn (a b : nat) (h : list bool) : skipn a (skipn b h) = skipn (b + a) h.
+Proof. revert h. induction b; intros h; [easy|]. destruct h; [now rewrite !skipn_nil | apply IHb]. Qed.
+
 (* Before step t of n, the t oldest outcomes are known. *)
 Definition tree_history (n : nat) : history (tree n).
 Proof.
@@ -243,8 +246,39 @@ Proof.
     (fun t X => @rv (tree n) X /\ exists f, forall h, X h = f (skipn (n - t) h)) _ _ _ _ _ _ _).
   - intros t X [H _]. exact H.
   - intros t X [H [f Hf]]. split; [exact H|]. exists (fun h => f (skipn (n - t - (n - S t)) h)).
-    intros h. rewrite Hf. f_equal. clear. generalize (n - S t)%nat as a. intros a.
-    assert (B : forall a b (h : list bool), skipn a (skipn b h) = skipn (b + a) h).
-    { intros x b. induction b; intros g; [easy|]. destruct g; [now rewrite !skipn_nil | apply IHb]. }
-    rewrite B. Abort.
+    intros h. rewrite Hf, skipn_skipn. f_equal. f_equal. lia.
+  - intros t c. split; [exact (rv_const (tree n) c) | now exists (fun _ => c)].
+  - intros t X Y [HX [f Hf]] [HY [g Hg]]. split; [now apply (rv_plus (tree n))|].
+    exists (fun h => f h + g h). intros h. now rewrite Hf, Hg.
+  - intros t X Y [HX [f Hf]] [HY [g Hg]]. split; [now apply (rv_mult (tree n))|].
+    exists (fun h => f h * g h). intros h. now rewrite Hf, Hg.
+  - intros t g X Hg [HX [f Hf]]. split; [now apply (rv_comp (tree n))|].
+    exists (fun h => g (f h)). intros h. now rewrite Hf.
+  - intros t X c [HX [f Hf]]. split; [now apply (rv_above (tree n))|].
+    exists (fun h => if Rlt_dec c (f h) then 1 else 0). intros h. now rewrite Hf.
+Defined.
+
+(* Outcome and forecast of step t. *)
+Definition tree_outcome (n t : nat) (h : list bool) : R :=
+  match skipn (n - S t) h with true :: _ => 1 | _ => 0 end.
+Definition tree_forecast (n t : nat) (h : list bool) : R := rule (skipn (n - t) h).
+
+Example tree_calibrated (n t : nat) : (t < n)%nat ->
+  known (tree_history n) t (tree_forecast n t) /\ known (tree_history n) (S t) (tree_outcome n t) /\
+  forall G, known (tree_history n) t G ->
+    @E (tree n) (fun h => G h * (tree_outcome n t h - tree_forecast n t h)) = 0.
+Proof.
+  intros Ht. repeat split.
+  - exists 1. intros h. unfold tree_forecast. rewrite Rabs_pos_eq; apply rule01.
+  - now exists rule.
+  - exists 1. intros h. unfold tree_outcome. destruct skipn as [|[]]; rewrite Rabs_pos_eq; lra.
+  - now exists (fun h => match h with true :: _ => 1 | _ => 0 end).
+  - intros G [_ [f Hf]].
+    set (F := fun g => f (skipn 1 g) * (match g with true :: _ => 1 | _ => 0 end - rule (skipn 1 g))).
+    transitivity (sum (paths (n - S t + S t)) (fun h => weight h * F (skipn (n - S t) h))).
+    + replace (n - S t + S t)%nat with n by lia. simpl. unfold expect. apply sum_ext. intros h _. f_equal.
+      rewrite Hf. unfold F, tree_outcome, tree_forecast. rewrite skipn_skipn.
+      now replace (n - S t + 1)%nat with (n - t)%nat by lia.
+    + rewrite forget, paths_S, <- (sum_0 (paths t)). apply sum_ext. intros h _. unfold F. simpl. ring.
+Qed.
 End Tree.
