@@ -422,3 +422,28 @@ Lemma bools : NoDup [true; false].
 Proof. repeat constructor; simpl; intuition congruence. Qed.
 Lemma normalize_bools (u : bool -> R) y : normalize [true; false] u y = u y / (u true + u false).
 Proof. unfold normalize. simpl. now rewrite Rplus_0_r. Qed.
+
+(* A sum over the evidence of a function of one item and of the rest, by the outcome of that item. *)
+Lemma sum_by_item {Y A} (W : world Y A) i (g : A -> R) F : is_world W -> (i < items W)%nat ->
+  sum (evidence W) (fun e => g (item W i e) * F e) =
+  sum (outcomes W) (fun a => g a * sum (evidence W) (fun e => one (item W i e = a) * F e)).
+Proof.
+  intros (_ & N & _) Hi. erewrite (sum_ext (outcomes W)); [|intros a _; rewrite <- sum_scal; reflexivity].
+  rewrite sum_swap. apply sum_ext; intros e He.
+  transitivity (sum (outcomes W) (fun a => one (a = item W i e) * (g a * F e))).
+  - rewrite (sum_pick _ (item W i e) (fun a => g a * F e)); auto. now apply (in_item _ (items W)).
+  - apply sum_ext; intros a _. rewrite (one_iff (item W i e = a) (a = item W i e)) by (split; congruence). ring.
+Qed.
+(* Factors that are the posteriors given their items are calibrated without error. *)
+Lemma exact_calibrated {Y A} (W : world Y A) Phi : is_world W ->
+  (forall i a y, (i < items W)%nat -> In a (outcomes W) -> In y (classes W) ->
+    Phi i a y * sum (classes W) (item_joint W i a) = item_joint W i a y) -> calibrated W Phi 0.
+Proof.
+  intros HW H i y c Hi Hy. cbv zeta.
+  rewrite !(sum_by_item W i (fun a => one (Phi i a y = c))), Rmult_0_l, <- sum_scal, <- sum_minus by easy.
+  rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|]. intros a Ha.
+  fold (item_joint W i a y). specialize (H i a y Hi Ha Hy).
+  replace (sum (evidence W) (fun e => one (item W i e = a) * mass W e)) with (sum (classes W) (item_joint W i a)).
+  - destruct (one_cases (Phi i a y = c)) as [[<- ->]|[_ ->]]; lra.
+  - unfold item_joint, mass. rewrite sum_swap. apply sum_ext; intros e _. apply sum_scal.
+Qed.
