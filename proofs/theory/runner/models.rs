@@ -356,7 +356,8 @@ impl Growing {
                 (self.builder.product(&[left, right]).ok()?, text)
             }
             _ => {
-                let weights = Self::fractions(random, 1 + random.below(3));
+                let count = 1 + random.below(3);
+                let weights = Self::fractions(random, count);
                 let mut children = Vec::new();
                 for &weight in &weights {
                     // Now and then a child is shared by two edges.
