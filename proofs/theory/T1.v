@@ -194,6 +194,72 @@ Proof.
   assert (0 < (7 / 16) ^ K) by (apply pow_lt; lra). nra.
 Qed.
 
+(* The geometric mean of the factors in this world: sure to 3/4 at most, but almost always right. *)
+Lemma coin_mean_error K Phi w : 21 < INR K -> (forall i a y, Phi i a y = p34 a y) -> (forall i e, w i e = / INR K) ->
+  forall bin hat, picks (coin K) (pool (coin K) Phi w) hat -> / 8 <= ece (coin K) bin (pool (coin K) Phi w) hat.
+Proof.
+  intros HK HF WT bin hat Hhat. destruct (coin_world K) as [HW _]. pose proof (mass_total (coin K) HW) as one_mass.
+  assert (R0 : 0 < / INR K) by (apply Rinv_0_lt_compat; lra). set (P := pool (coin K) Phi w) in *.
+  set (s := fun e y => sum (seq 0 K) (fun i => ln (p34 (item (coin K) i e) y))).
+  assert (HP : forall e y, P e y = exp (/ INR K * s e y) / (exp (/ INR K * s e true) + exp (/ INR K * s e false))).
+  { intros e y. unfold P, pool. simpl classes. rewrite normalize_bools. simpl items.
+    assert (E : forall z, sum (seq 0 K) (fun i => w i e *
+      ln (Phi i (item (coin K) i e) z)) = / INR K * s e z).
+    { intros z. unfold s. rewrite <- sum_scal. apply sum_ext; intros. now rewrite WT, HF. }
+    now rewrite !E. }
+  (* it is never surer than 3/4 *)
+  assert (HC : forall e y, P e y <= 3 / 4).
+  { intros e y. rewrite HP.
+    assert (T : exp (/ INR K * s e y) <= 3 * exp (/ INR K * s e (negb y))).
+    { replace 3 with (exp (ln 3)) by (apply exp_ln; lra). rewrite <- exp_plus.
+      assert (s e y <= INR K * ln 3 + s e (negb y)).
+      { unfold s. replace (INR K * ln 3) with (sum (seq 0 K) (fun _ => ln 3)) by now rewrite sum_const, seq_length.
+        rewrite <- sum_plus. apply sum_le; intros i _.
+        set (a := item (coin K) i e). pose proof (p34_range a y). pose proof (p34_range a (negb y)).
+        rewrite <- ln_mult by lra. destruct (Rle_lt_or_eq_dec (p34 a y) (3 * p34 a (negb y)));
+          [destruct a, y; simpl; lra | left; apply ln_increasing; lra | right; now f_equal]. }
+      assert (Hm : / INR K * s e y <= ln 3 + / INR K * s e (negb y)).
+      { apply Rmult_le_reg_l with (INR K); [lra|]. rewrite Rmult_plus_distr_l, <- !Rmult_assoc, !Rinv_r by lra. lra. }
+      destruct (Rle_lt_or_eq_dec _ _ Hm) as [h|h]; [left; now apply exp_increasing | right; now f_equal]. }
+    pose proof (exp_pos (/ INR K * s e true)). pose proof (exp_pos (/ INR K * s e false)).
+    apply Rmult_le_reg_r with (exp (/ INR K * s e true) + exp (/ INR K * s e false)); [lra|].
+    unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l by lra. destruct y; simpl in T; lra. }
+  (* and almost always right *)
+  assert (HJ : forall e, In e (evidence (coin K)) -> mass (coin K) e - / 2 * (7 / 16) ^ K <= joint (coin K) (hat e) e).
+  { intros e He. assert (M : joint (coin K) (negb (hat e)) e <= joint (coin K) (hat e) e).
+    { destruct (Hhat e He) as [_ M]. specialize (M (negb (hat e))). rewrite !HP in M.
+      rewrite !coin_joint. fold (s e (hat e)). fold (s e (negb (hat e))).
+      destruct (Rle_or_lt (s e (negb (hat e))) (s e (hat e))) as [[l|E]|l]; [|rewrite E; lra|].
+      - apply Rmult_le_compat_l; [lra|]. left. now apply exp_increasing.
+      - exfalso. assert (L : exp (/ INR K * s e (hat e)) < exp (/ INR K * s e (negb (hat e)))).
+        { apply exp_increasing. now apply Rmult_lt_compat_l. }
+        pose proof (exp_pos (/ INR K * s e true)). pose proof (exp_pos (/ INR K * s e false)).
+        assert (D : 0 < / (exp (/ INR K * s e true) + exp (/ INR K * s e false))) by (apply Rinv_0_lt_compat; lra).
+        apply (Rmult_lt_compat_r _ _ _ D) in L. unfold Rdiv in M.
+        assert (I : In (negb (hat e)) (classes (coin K))) by (simpl; destruct (hat e); simpl; tauto).
+        specialize (M I). lra. }
+    assert (N : negb (hat e) <> hat e) by now destruct (hat e).
+    pose proof (coin_less K e _ _ N M).
+    change (mass (coin K) e) with (joint (coin K) true e + (joint (coin K) false e + 0)).
+    destruct (hat e); simpl negb in *; lra. }
+  pose proof (ece_ge (coin K) HW bin P hat (fun e He => proj1 (Hhat e He))) as G.
+  assert (G1 : 1 - / 2 * (7 / 8) ^ K <= sum (evidence (coin K)) (fun e => joint (coin K) (hat e) e)).
+  { rewrite <- one_mass. replace (/ 2 * (7 / 8) ^ K) with (sum (evidence (coin K)) (fun e => / 2 * (7 / 16) ^ K)).
+    - rewrite <- sum_minus. now apply sum_le.
+    - rewrite sum_scal. f_equal.
+      rewrite (sum_ext _ _ (fun e => prod (seq 0 K) (fun i => (fun _ _ => 7 / 16) i (nth i e true)))).
+      + unfold evidence. simpl items. simpl outcomes.
+        rewrite (sum_tuples_prod [true; false] true K (fun _ _ => 7 / 16)), prod_const, seq_length. f_equal. simpl. lra.
+      + intros e _. now rewrite prod_const, seq_length. }
+  assert (G2 : sum (evidence (coin K)) (fun e => mass (coin K) e * conf P hat e) <= 3 / 4).
+  { rewrite <- (Rmult_1_l (3 / 4)), <- one_mass, <- sum_scal_r. apply sum_le; intros e He.
+    apply Rmult_le_compat_l; [now apply mass_nonneg | apply HC]. }
+  assert (G3 : (7 / 8) ^ K <= / 4).
+  { pose proof (bernoulli (/ 7) K ltac:(lra)) as Be. replace (7 / 8) with (/ (1 + / 7)) by lra.
+    rewrite pow_inv. apply Rinv_le_contravar; lra. }
+  rewrite Rabs_pos_eq in G by lra. lra.
+Qed.
+
 (** claim: T1 | refutes | caveats: reals, population-ece, two-point-posteriors
     Normalized weights do not save it. A fair coin, items right three times in four, exact factors, equal weights 1/K:
     the product is a geometric mean, never surer than 3/4, while it is almost always right for large K, so that its
@@ -227,64 +293,8 @@ Proof.
     rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|]. intros e _. rewrite coin_factor.
     match goal with |- context [one ?p] => destruct (one_cases p) as [[-> ->]|[_ ->]] end; lra.
   - intros e He. rewrite (K_eff_ext _ _ (fun _ => / INR K)); [apply K_eff_equal; [easy|lra]|]. intros. apply WT.
-  - set (P := pool (coin K) (factor (coin_lpf v)) (normalized bool bool (coin K) (coin_lpf v) f)) in *.
-    set (s := fun e y => sum (seq 0 K) (fun i => ln (p34 (item (coin K) i e) y))).
-    assert (HP : forall e y, P e y = exp (/ INR K * s e y) / (exp (/ INR K * s e true) + exp (/ INR K * s e false))).
-    { intros e y. unfold P, pool. simpl classes. rewrite normalize_bools. simpl items.
-      assert (E : forall z, sum (seq 0 K) (fun i => normalized bool bool (coin K) (coin_lpf v) f i e *
-        ln (factor (coin_lpf v) i (item (coin K) i e) z)) = / INR K * s e z).
-      { intros z. unfold s. rewrite <- sum_scal. apply sum_ext; intros. now rewrite WT, coin_factor. }
-      now rewrite !E. }
-    (* it is never surer than 3/4 *)
-    assert (HC : forall e y, P e y <= 3 / 4).
-    { intros e y. rewrite HP.
-      assert (T : exp (/ INR K * s e y) <= 3 * exp (/ INR K * s e (negb y))).
-      { replace 3 with (exp (ln 3)) by (apply exp_ln; lra). rewrite <- exp_plus.
-        assert (s e y <= INR K * ln 3 + s e (negb y)).
-        { unfold s. replace (INR K * ln 3) with (sum (seq 0 K) (fun _ => ln 3)) by now rewrite sum_const, seq_length.
-          rewrite <- sum_plus. apply sum_le; intros i _.
-          set (a := item (coin K) i e). pose proof (p34_range a y). pose proof (p34_range a (negb y)).
-          rewrite <- ln_mult by lra. destruct (Rle_lt_or_eq_dec (p34 a y) (3 * p34 a (negb y)));
-            [destruct a, y; simpl; lra | left; apply ln_increasing; lra | right; now f_equal]. }
-        assert (/ INR K * s e y <= ln 3 + / INR K * s e (negb y)).
-        { apply Rmult_le_reg_l with (INR K); [lra|]. rewrite Rmult_plus_distr_l, <- !Rmult_assoc, !Rinv_r by lra. lra. }
-        destruct (Rle_lt_or_eq_dec _ _ H1) as [h|h]; [left; now apply exp_increasing | right; now f_equal]. }
-      pose proof (exp_pos (/ INR K * s e true)). pose proof (exp_pos (/ INR K * s e false)).
-      apply Rmult_le_reg_r with (exp (/ INR K * s e true) + exp (/ INR K * s e false)); [lra|].
-      unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l by lra. destruct y; simpl in T; lra. }
-    (* and almost always right *)
-    assert (HJ : forall e, In e (evidence (coin K)) -> mass (coin K) e - / 2 * (7 / 16) ^ K <= joint (coin K) (hat e) e).
-    { intros e He. assert (M : joint (coin K) (negb (hat e)) e <= joint (coin K) (hat e) e).
-      { destruct (Hhat e He) as [_ M]. specialize (M (negb (hat e))). rewrite !HP in M.
-        rewrite !coin_joint. fold (s e (hat e)). fold (s e (negb (hat e))).
-        destruct (Rle_or_lt (s e (negb (hat e))) (s e (hat e))) as [[l|E]|l]; [|rewrite E; lra|].
-        - apply Rmult_le_compat_l; [lra|]. left. now apply exp_increasing.
-        - exfalso. assert (L : exp (/ INR K * s e (hat e)) < exp (/ INR K * s e (negb (hat e)))).
-          { apply exp_increasing. now apply Rmult_lt_compat_l. }
-          pose proof (exp_pos (/ INR K * s e true)). pose proof (exp_pos (/ INR K * s e false)).
-          assert (D : 0 < / (exp (/ INR K * s e true) + exp (/ INR K * s e false))) by (apply Rinv_0_lt_compat; lra).
-          apply (Rmult_lt_compat_r _ _ _ D) in L. unfold Rdiv in M.
-          assert (In (negb (hat e)) (classes (coin K))) by (simpl; destruct (hat e); simpl; tauto). specialize (M H2). lra. }
-      assert (N : negb (hat e) <> hat e) by now destruct (hat e).
-      pose proof (coin_less K e _ _ N M).
-      change (mass (coin K) e) with (joint (coin K) true e + (joint (coin K) false e + 0)).
-      destruct (hat e); simpl negb in *; lra. }
-    pose proof (ece_ge (coin K) HW bin P hat (fun e He => proj1 (Hhat e He))) as G.
-    assert (G1 : 1 - / 2 * (7 / 8) ^ K <= sum (evidence (coin K)) (fun e => joint (coin K) (hat e) e)).
-    { rewrite <- one_mass. replace (/ 2 * (7 / 8) ^ K) with (sum (evidence (coin K)) (fun e => / 2 * (7 / 16) ^ K)).
-      - rewrite <- sum_minus. now apply sum_le.
-      - rewrite sum_scal. f_equal.
-        rewrite (sum_ext _ _ (fun e => prod (seq 0 K) (fun i => (fun _ _ => 7 / 16) i (nth i e true)))).
-        + unfold evidence. simpl items. simpl outcomes.
-          rewrite (sum_tuples_prod [true; false] true K (fun _ _ => 7 / 16)), prod_const, seq_length. f_equal. simpl. lra.
-        + intros e _. now rewrite prod_const, seq_length. }
-    assert (G2 : sum (evidence (coin K)) (fun e => mass (coin K) e * conf P hat e) <= 3 / 4).
-    { rewrite <- (Rmult_1_l (3 / 4)), <- one_mass, <- sum_scal_r. apply sum_le; intros e He.
-      apply Rmult_le_compat_l; [now apply mass_nonneg | apply HC]. }
-    assert (G3 : (7 / 8) ^ K <= / 4).
-    { pose proof (bernoulli (/ 7) K ltac:(lra)) as Be. replace (7 / 8) with (/ (1 + / 7)) by lra.
-      rewrite pow_inv. apply Rinv_le_contravar; lra. }
+  - assert (G : / 8 <= ece (coin K) bin (pool (coin K) (factor (coin_lpf v)) (normalized bool bool (coin K) (coin_lpf v) f)) hat).
+    { apply coin_mean_error; [lra | intros; apply coin_factor | exact WT | exact Hhat]. }
     assert (T : c / sqrt (INR K) < / 8) by (apply over_sqrt; lra).
-    change (C (/ 2) (length (classes (coin K)))) with c in B.
-    rewrite Rabs_pos_eq in G by lra. lra.
+    change (C (/ 2) (length (classes (coin K)))) with c in B. lra.
 Qed.
