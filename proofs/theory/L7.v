@@ -1,5 +1,4 @@
-(* Lemma 7 of the paper (appendix A.7) and theorem 3 (section 3.3), which is the same bound for the learned aggregator:
-   with effective dimension d, N independent examples and regularized empirical risk minimization, with probability
+(* Lemma 7 of the paper (appendix A.7); theorem 3 has the same bound, see T3.v. The claim: with effective dimension d, N independent examples and regularized empirical risk minimization, with probability
    at least 1 - delta, L <= L^ + sqrt(2 (L^ + 1/N) (d ln(eN/d) + ln(2/delta)) / N).
 
    False, by a learner that memorizes. With probability 1 - q the input is one old value, of class 0; else it is one of
@@ -7,8 +6,7 @@
    VC dimension d. The regularized risk is least where all fresh values seen are memorized, if there are at most d of
    them. Then L^ = 0, but L >= q (1 - d/m). By Markov's inequality the sample has more than d fresh values with
    probability at most qN/(d+1). Hence the claim fails at all N, d, delta with
-   2 (d ln(eN/d) + ln(2/delta)) < N^2 and < ((1 - delta)(d + 1))^2: at the printed N = 4200, d = 1335, delta = 0.05, and
-   for d = N from N = 4 on. *)
+   2 (d ln(eN/d) + ln(2/delta)) < N^2 and < ((1 - delta)(d + 1))^2; for d = N and delta = 0.05 from N = 4 on. *)
 Require Import Reals List Lra Psatz Arith.
 From Interval Require Import Tactic.
 From LPF Require Import Sums T5prime.
@@ -281,9 +279,9 @@ Proof.
 Qed.
 End Memorizer.
 
-(** claim: L7, T3 | refutes | caveats: reals, vc-dimension, any-learner
+(** claim: L7 | refutes | caveats: reals, vc-dimension, any-learner
     The bound fails at all N, d and delta with d <= N for which twice its complexity term is below N^2 and below
-    ((1 - delta)(d + 1))^2. Paper: lemma 7, appendix A.7; theorem 3, section 3.3. *)
+    ((1 - delta)(d + 1))^2. Paper: lemma 7, appendix A.7. *)
 Theorem L7_refuted : forall (N d : nat) (delta : R), (1 <= d <= N)%nat -> 0 < delta < 1 ->
   2 * complexity N d delta < INR N ^ 2 -> 2 * complexity N d delta < ((1 - delta) * (INR d + 1)) ^ 2 ->
   ~ lemma_7 N d delta.
@@ -333,15 +331,7 @@ Proof.
   fold g in K. assert (g < q * (1 - INR d / INR m)) by nra. specialize (K H0). lra.
 Qed.
 
-(** claim: L7, T3 | refutes | caveats: reals, vc-dimension, any-learner
-    At the numbers of the paper, N = 4200, d = 1335, delta = 0.05 (section 4.3 and appendix B.3), the bound does not
-    hold. *)
-Theorem T3_refuted_as_printed : ~ lemma_7 4200 1335 (1 / 20).
-Proof.
-  apply L7_refuted; [lia | lra | |]; unfold complexity; rewrite !INR_IZR_INZ; simpl Z.of_nat; interval.
-Qed.
-
-(** claim: L7, T3 | refutes | caveats: reals, vc-dimension, any-learner
+(** claim: L7 | refutes | caveats: reals, vc-dimension, any-learner
     With as many dimensions as examples and delta = 0.05 the bound fails for every N >= 4. *)
 Theorem L7_refuted_square : forall N : nat, (4 <= N)%nat -> ~ lemma_7 N N (1 / 20).
 Proof.
