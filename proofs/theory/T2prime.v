@@ -516,4 +516,167 @@ Proof.
     specialize (F HF). replace (3 * (v + L) / (2 * L) * L / 3) with ((v + L) / 2) in F by (field; lra).
     unfold v in *. lra.
 Qed.
+
+(* Three ways to fail, each of probability at most e^-L. *)
+Lemma sqrt_rv (Z : outcome S -> R) : rv Z -> rv (fun o => sqrt (Z o)).
+Proof. apply (rv_comp S sqrt). intros x. apply continuity_pt_filterlim, continuous_sqrt. Qed.
+
+Lemma radius_from_sigma d V L : 0 <= V -> 0 < L ->
+  INR n * Rabs d <= sqrt (2 * INR n * sigma2 * L) + L / 3 -> sigma <= sqrt V + sqrt (2 * L / (INR n - 1)) ->
+  Rabs d <= sqrt (2 * V * L / INR n) + 7 * L / (3 * (INR n - 1)).
+Proof.
+  intros V0 L0 A B. pose proof n0 as N2. set (N := INR n) in *.
+  set (h := sqrt (2 * L / N)). set (k := sqrt (2 * L / (N - 1))) in *.
+  assert (I1 : 0 < / N) by (apply Rinv_0_lt_compat; lra).
+  assert (I2 : / N <= / (N - 1)) by (apply Rinv_le_contravar; lra).
+  assert (a1 : 0 <= 2 * L / N) by (apply Rmult_le_pos; lra).
+  assert (a2 : 0 <= 2 * L / (N - 1)) by (apply Rmult_le_pos; lra).
+  assert (hk : h <= k) by (apply sqrt_le_1_alt, Rmult_le_compat_l; lra).
+  assert (h0 : 0 <= h) by apply sqrt_pos. assert (k0 : 0 <= k) by apply sqrt_pos.
+  assert (kk : k * k = 2 * L / (N - 1)) by now apply sqrt_sqrt.
+  assert (g0 : 0 <= sigma) by apply sqrt_pos.
+  assert (E1 : sqrt (2 * V * L / N) = sqrt V * h).
+  { unfold h. rewrite <- sqrt_mult; [f_equal; field; lra | easy | easy]. }
+  assert (E2 : sqrt (2 * N * sigma2 * L) = N * (sigma * h)).
+  { unfold h, sigma. rewrite <- sqrt_mult; [|apply sigma2_nonneg | easy].
+    rewrite <- (sqrt_Rsqr N) at 2 by lra. rewrite <- sqrt_mult; [f_equal; unfold Rsqr; field; lra | |].
+    - apply Rle_0_sqr.
+    - apply Rmult_le_pos; [apply sigma2_nonneg | easy]. }
+  rewrite E1. rewrite E2 in A.
+  assert (A2 : Rabs d <= sigma * h + L / 3 * / N).
+  { apply Rmult_le_reg_l with N; [lra|]. rewrite Rmult_plus_distr_l.
+    replace (N * (L / 3 * / N)) with (L / 3) by (field; lra). lra. }
+  assert (B2 : sigma * h <= sqrt V * h + k * k).
+  { pose proof (sqrt_pos V). apply Rle_trans with ((sqrt V + k) * h); [now apply Rmult_le_compat_r | nra]. }
+  assert (B3 : L / 3 * / N <= L / 3 * / (N - 1)) by (apply Rmult_le_compat_l; lra).
+  replace (7 * L / (3 * (N - 1))) with (2 * L / (N - 1) + L / 3 * / (N - 1)) by (field; lra). lra.
+Qed.
+
+Lemma variance_nonneg o : 0 <= sample_variance n X o.
+Proof.
+  pose proof n0. apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; lra].
+  apply sum_nonneg. intros. apply pow2_ge_0.
+Qed.
+
+Lemma deviation_rv L : rv (fun o => Rabs (mean n X o - mu) - sqrt (2 * sample_variance n X o * L / INR n)).
+Proof.
+  apply rv_minus; [apply rv_abs, rv_minus; [apply mean_rv | apply rv_const]|]. apply sqrt_rv.
+  apply (rv_ext (fun o => (2 * L / INR n) * sample_variance n X o)); [|apply rv_scal, variance_rv].
+  intros o. pose proof n0. field. lra.
+Qed.
+
+Lemma empirical_failure L : 0 < L ->
+  prob_gt (fun o => Rabs (mean n X o - mu) - sqrt (2 * sample_variance n X o * L / INR n)) (7 * L / (3 * (INR n - 1)))
+  <= 3 * exp (- L).
+Proof.
+  intros L0. pose proof n0 as N2. destruct m_bounds as [_ [mb m0]].
+  set (Z := fun e o => e * (sum (seq 0 n) (fun i => X i o) - INR n * mu)).
+  set (t := sqrt (2 * INR n * sigma2 * L) + L / 3).
+  set (v := if Rlt_dec 0 sigma2 then sigma2 - sigma * sqrt (L / INR m) else -1).
+  assert (RZ : forall e, rv (Z e)).
+  { intros e. apply rv_scal, rv_minus; [|apply rv_const]. now apply (rv_sum (seq 0 n) X). }
+  assert (P3 : prob_le (sample_variance n X) v <= exp (- L)).
+  { unfold v. destruct Rlt_dec; [now apply variance_tail|].
+    unfold prob_le. rewrite (E_ext _ (fun _ => 0)); [rewrite E_const; left; apply exp_pos|].
+    intros o. unfold ind. destruct Rle_dec; [|easy]. pose proof (variance_nonneg o). lra. }
+  pose proof (bernstein 1 L (or_introl eq_refl) L0) as P1. pose proof (bernstein (-1) L (or_intror eq_refl) L0) as P2.
+  fold t in P1, P2. change (prob_ge (Z 1) t <= exp (- L)) in P1. change (prob_ge (Z (-1)) t <= exp (- L)) in P2.
+  apply Rle_trans with (prob_ge (Z 1) t + prob_ge (Z (-1)) t + prob_le (sample_variance n X) v); [|lra].
+  unfold prob_ge, prob_le, prob_gt.
+  pose proof (rv_ge (Z 1) t (RZ 1)) as Q1. pose proof (rv_ge (Z (-1)) t (RZ (-1))) as Q2.
+  pose proof (rv_le _ v variance_rv) as Q3.
+  rewrite <- E_plus by easy. rewrite <- (E_plus S (fun o => ind (Rle_dec t (Z 1 o)) + ind (Rle_dec t (Z (-1) o)))) by
+    (easy || now apply rv_plus).
+  apply E_le; [apply rv_gt, deviation_rv | apply rv_plus; [now apply rv_plus | easy] |].
+  intros o. pose proof (ind_01 (Rle_dec t (Z 1 o))). pose proof (ind_01 (Rle_dec t (Z (-1) o))).
+  pose proof (ind_01 (Rle_dec (sample_variance n X o) v)).
+  unfold ind at 1. destruct (Rlt_dec (7 * L / (3 * (INR n - 1))) _) as [F|]; [|lra].
+  unfold ind in *. destruct (Rle_dec t (Z 1 o)) as [|N1]; [lra|].
+  destruct (Rle_dec t (Z (-1) o)) as [|N3]; [lra|].
+  destruct (Rle_dec (sample_variance n X o) v) as [|N4]; [lra|]. exfalso.
+  set (d := mean n X o - mu) in *. set (V := sample_variance n X o) in *.
+  assert (Zd : sum (seq 0 n) (fun i => X i o) - INR n * mu = INR n * d) by (unfold d, mean; field; lra).
+  assert (R1 : Rabs d <= sqrt (2 * V * L / INR n) + 7 * L / (3 * (INR n - 1))); [|lra].
+  apply radius_from_sigma; [apply variance_nonneg | easy | |].
+  - fold t. unfold Z in N1, N3. rewrite Zd in N1, N3. unfold Rabs. destruct Rcase_abs; lra.
+  - pose proof sigma_sq as gg. assert (g0 : 0 <= sigma) by apply sqrt_pos.
+    assert (V0 : 0 <= V) by apply variance_nonneg. pose proof (sqrt_pos V) as sv. pose proof (sqrt_sqrt V V0) as ss.
+    set (k := sqrt (2 * L / (INR n - 1))). assert (k0 : 0 <= k) by apply sqrt_pos.
+    destruct (Rle_lt_dec sigma (sqrt V + k)) as [|G]; [easy|]. exfalso.
+    assert (s0 : 0 < sigma2) by (rewrite <- gg; apply Rmult_lt_0_compat; lra).
+    unfold v in N4. destruct Rlt_dec; [|lra]. set (c := sqrt (L / INR m)) in *.
+    assert (ck : c <= k).
+    { apply sqrt_le_1_alt. apply Rmult_le_reg_r with (INR m * (INR n - 1)); [nra|].
+      replace (L / INR m * (INR m * (INR n - 1))) with (L * (INR n - 1)) by (field; lra).
+      replace (2 * L / (INR n - 1) * (INR m * (INR n - 1))) with (L * (2 * INR m)) by (field; lra).
+      apply Rmult_le_compat_l; lra. }
+    assert (c0 : 0 <= c) by apply sqrt_pos.
+    assert (W : V < (sigma - c) * (sigma - c)) by (rewrite <- ss; apply Rmult_le_0_lt_compat; lra).
+    assert (sigma * sigma - sigma * c < V) by lra.
+    assert (c * (sigma - c) < 0) by nra. assert (0 <= c * (sigma - c)) by (apply Rmult_le_pos; lra). lra.
+Qed.
 End Sample.
+
+(** claim: T2' | proves | caveats: bounded-variables
+    The empirical Bernstein bound: the mean of n >= 2 independent draws of one variable in [0, 1] is within
+    sqrt(2 V L / n) + 7 L / (3 (n - 1)) of the true mean, L = ln(3/delta), V the sample variance, with probability at
+    least 1 - delta. Stands beside theorem 2 (section 3.2). *)
+Theorem T2prime_empirical_bernstein (S : space) (n : nat) (X : nat -> outcome S -> R) (delta : R) :
+  let L := ln (3 / delta) in
+  (2 <= n)%nat -> 0 < delta < 1 -> sample n X ->
+  1 - delta <= prob_le
+    (fun o => Rabs (mean n X o - E (X O)) - sqrt (2 * sample_variance n X o * L / INR n)) (7 * L / (3 * (INR n - 1))).
+Proof.
+  intros L Hn Hd HX.
+  assert (A : 1 < 3 / delta).
+  { apply Rmult_lt_reg_r with delta; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (L0 : 0 < L) by (unfold L; rewrite <- ln_1; apply ln_increasing; lra).
+  rewrite (prob_le_gt (fun o => Rabs (mean n X o - E (X O)) - sqrt (2 * sample_variance n X o * L / INR n)))
+    by now apply deviation_rv.
+  pose proof (empirical_failure n X Hn HX L L0) as F.
+  replace (3 * exp (- L)) with delta in F; [lra|].
+  unfold L. rewrite exp_Ropp, exp_ln by lra. field. lra.
+Qed.
+
+(** claim: T2' | proves | caveats: bounded-variables
+    The same for a Monte Carlo factor: with L = ln(3|Y|/delta), for all classes at once, the error of the estimate from
+    M >= 2 draws is at most sqrt(2 V_y L / M) + 7 L / (3 (M - 1)), with probability at least 1 - delta. *)
+Theorem T2prime_monte_carlo (S Q : space) (Y : Type) (ys : list Y) (M : nat) (delta : R)
+  (z : nat -> outcome S -> outcome Q) (decode : outcome Q -> Y -> R) :
+  let L := ln (3 * INR (length ys) / delta) in
+  (2 <= M)%nat -> 0 < delta < 1 -> ys <> [] -> draws (seq 0 M) z ->
+  (forall q, distribution ys (decode q)) -> (forall y, In y ys -> rv (fun q => decode q y)) ->
+  1 - delta <= prob_le
+    (fun o => largest ys (fun y => Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))
+      - sqrt (2 * sample_variance M (fun k o => decode (z k o) y) o * L / INR M))) (7 * L / (3 * (INR M - 1))).
+Proof.
+  intros L HM Hd ny Hz HD HR.
+  assert (N1 : 1 <= INR (length ys)) by (apply (le_INR 1); destruct ys; [easy | simpl; lia]).
+  assert (A : 1 < 3 * INR (length ys) / delta).
+  { apply Rmult_lt_reg_r with delta; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (L0 : 0 < L) by (unfold L; rewrite <- ln_1; apply ln_increasing; lra).
+  assert (M2 : 2 <= INR M) by now apply (le_INR 2).
+  set (dev := fun y o => Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))
+      - sqrt (2 * sample_variance M (fun k o => decode (z k o) y) o * L / INR M)).
+  destruct Hz as [Hz1 Hz2].
+  assert (I0 : In O (seq 0 M)) by (apply in_seq; lia).
+  assert (SM : forall y, In y ys -> sample M (fun k o => decode (z k o) y)).
+  { intros y Hy. repeat split.
+    - intros i Hi. now apply (Hz1 i (fun q => decode q y)), HR.
+    - now apply (distribution_le_1 ys).
+    - now apply (distribution_le_1 ys).
+    - intros i g Hi Hg. assert (R0 : rv (fun q => g (decode q y))) by now apply (rv_comp Q g), HR.
+      destruct (Hz1 i _ Hi R0) as [_ ->]. now destruct (Hz1 O _ I0 R0) as [_ ->].
+    - apply (draws_independent (seq 0 M) z (fun q => decode q y)); [easy | now apply HR]. }
+  assert (EQ : forall y, In y ys -> soft_factor (fun q => decode q y) = E (fun o => decode (z O o) y)).
+  { intros y Hy. symmetry. now apply (Hz1 O (fun q => decode q y)), HR. }
+  assert (RD : forall y, In y ys -> rv (dev y)).
+  { intros y Hy. unfold dev. rewrite (EQ y Hy). exact (deviation_rv M _ HM (SM y Hy) L). }
+  assert (r0 : 0 < 7 * L / (3 * (INR M - 1))) by (apply Rdiv_lt_0_compat; lra).
+  rewrite (prob_le_gt (fun o => largest ys (fun y => dev y o))) by now apply rv_largest.
+  pose proof (union_bound ys dev (7 * L / (3 * (INR M - 1))) (Rlt_le _ _ r0) RD) as U.
+  assert (B : sum ys (fun y => prob_gt (dev y) (7 * L / (3 * (INR M - 1)))) <= sum ys (fun _ => 3 * exp (- L))).
+  { apply sum_le. intros y Hy. unfold dev. rewrite (EQ y Hy). exact (empirical_failure M _ HM (SM y Hy) L L0). }
+  rewrite sum_const in B. replace (INR (length ys) * (3 * exp (- L))) with delta in B; [lra|].
+  unfold L. rewrite exp_Ropp, exp_ln by lra. field. lra.
+Qed.
