@@ -209,14 +209,11 @@ Proof.
   eapply Rle_lt_trans; [|exact T]. apply tail_decreasing; lra.
 Qed.
 
-(** claim: T3' | proves | caveats: bounded-variables
-    Whatever the error probability p, the limit computed from the counted errors lies below p with probability at
-    most delta: the test-set bound, for every n. Replaces theorem 3 (section 3.3) and lemma 7. *)
-Theorem T3prime_test_set (S : space) (n : nat) (X : nat -> outcome S -> R) (p delta : R) (U : nat -> R) :
-  0 <= delta -> 0 <= p <= 1 -> test_errors n X p -> upper_limit n delta U ->
-  1 - delta <= E (fun o => ind (Rle_dec p (U (count (seq 0 n) X o)))).
+(* The coverage of the limit, for a binomial number of errors. *)
+Lemma limit_covers (n : nat) (p delta : R) (U : nat -> R) : 0 <= delta -> 0 <= p <= 1 -> upper_limit n delta U ->
+  1 - delta <= count_mean n p (fun k => ind (Rle_dec p (U k))).
 Proof.
-  intros d0 Hp HX HU.
+  intros d0 Hp HU.
   (* the counts at which the limit fails lie below the largest k with a tail below delta *)
   assert (K : (forall k, (k <= n)%nat -> p <= U k) \/
     exists k, (k <= n)%nat /\ binomial_tail n p k < delta /\ forall j, (j <= n)%nat -> U j < p -> (j <= k)%nat).
@@ -235,7 +232,6 @@ Proof.
     destruct (G (Datatypes.S n)) as [A|[k [A [B D]]]].
     - left. intros k Hk. apply A; lia.
     - right. exists k. repeat split; try easy; [now apply HU|]. intros j Hj. apply D; lia. }
-  destruct (errors_binomial n X p (fun k => ind (Rle_dec p (U k))) HX) as [_ ->].
   assert (ONE : count_mean n p (fun _ => 1) = 1).
   { clear. induction n; simpl; [easy|]. rewrite IHn. ring. }
   destruct K as [K|[k [Hk [T M]]]].
@@ -250,6 +246,17 @@ Proof.
         destruct (le_dec j n) as [Hj|]; destruct (le_dec j k), (Rle_dec p (U j)); try lra.
         exfalso. assert (U j < p) by lra. specialize (M j Hj H). lia.
       * right. apply count_mean_ext. intros j Hj. now destruct le_dec.
+Qed.
+
+(** claim: T3' | proves | caveats: bounded-variables
+    Whatever the error probability p, the limit computed from the counted errors lies below p with probability at
+    most delta: the test-set bound, for every n. Replaces theorem 3 (section 3.3) and lemma 7. *)
+Theorem T3prime_test_set (S : space) (n : nat) (X : nat -> outcome S -> R) (p delta : R) (U : nat -> R) :
+  0 <= delta -> 0 <= p <= 1 -> test_errors n X p -> upper_limit n delta U ->
+  1 - delta <= E (fun o => ind (Rle_dec p (U (count (seq 0 n) X o)))).
+Proof.
+  intros d0 Hp HX HU. destruct (errors_binomial n X p (fun k => ind (Rle_dec p (U k))) HX) as [_ ->].
+  now apply limit_covers.
 Qed.
 
 (** claim: T3' | proves | caveats: bounded-variables
