@@ -218,7 +218,11 @@ impl Coq {
         }
         let _ = fs::remove_file(&stamp);
         fs::write(&path, text).map_err(cannot)?;
-        let outcome = self.run("coqc", &["-q", "-w", "none", "-Q", ".", "LPF", file], file)?;
+        let outcome = self.run(
+            "coqc",
+            &["-q", "-w", "none", "-noglob", "-Q", ".", "LPF", file],
+            file,
+        )?;
         if !keep {
             let _ = fs::remove_file(&object);
         }
