@@ -1,4 +1,4 @@
-(* False: at N = d = 3 the bound is 1.22, more than the largest loss, so the claim is true there. *)
+(* False: with delta = exp(-10000000) the bound exceeds 1, the largest loss, so the claim is true. *)
 Require Import Reals List Lra Psatz Arith.
 From Interval Require Import Tactic.
 From LPF Require Import Sums T5prime L7.
@@ -6,7 +6,7 @@ Open Scope R_scope.
 From LPF Require Import T3.
 
 
-Theorem T3_refuted_as_printed_three : ~ theorem_3 3 3 (1 / 20).
+Theorem T3_refuted_as_printed_tiny_delta : ~ theorem_3 4200 1335 (exp (- 10000000)).
 Proof.
   assert (E : INR 4200 = 4200) by (rewrite INR_IZR_INZ; reflexivity).
   assert (F : INR 1335 = 1335) by (rewrite INR_IZR_INZ; reflexivity).
