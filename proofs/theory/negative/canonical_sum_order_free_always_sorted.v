@@ -1,5 +1,5 @@
-(* Wrong: more than sixteen entries are added exactly and rounded once, not after each addition in sorted order. 2^53 and
-   sixteen times 1 add up to 2^53 + 16; in sorted order too, but sixteen times 1 + 2^-52 do not: each step is rounded. *)
+(* Wrong: more than sixteen entries are added exactly and rounded once, not after each addition in sorted order. The two
+   differ for seventeen times the double 0.1: 1.7000000000000002 is not 1.7000000000000004. *)
 Require Import Reals List Lra Lia Psatz ZArith Permutation Sorted.
 From Flocq Require Import Core Relative Plus_error.
 From LPF Require Import Sums CanonicalSum.
