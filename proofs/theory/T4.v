@@ -24,6 +24,11 @@ Definition theorem_4_for (Q : predictor) (nz : forall Y A, world Y A -> (nat -> 
     exists bin hat, picks W (Q Y A W Phi) hat /\
       ece W bin (Q Y A W Phi) hat >= c1 n * (residual_entropy W / entropy (classes W) (prior W)) + c2 n * nz Y A W Phi.
 Definition theorem_4 nz c1 c2 : Prop := forall Q, theorem_4_for Q nz c1 c2.
+(* The same for any choice among ties. *)
+Definition theorem_4_any_choice (Q : predictor) (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) -> R) (c1 c2 : nat -> R) :=
+  forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R) hat, setting W Phi -> picks W (Q Y A W Phi) hat ->
+    let n := length (classes W) in exists bin,
+      ece W bin (Q Y A W Phi) hat >= c1 n * (residual_entropy W / entropy (classes W) (prior W)) + c2 n * nz Y A W Phi.
 
 Lemma entropy_nonneg {Y} (ys : list Y) p : distribution ys p -> 0 <= entropy ys p.
 Proof.
@@ -77,6 +82,19 @@ Definition some_noise (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) -> R) 
 Lemma coin_some_noise nz : some_noise nz -> 0 < nz bool bool (coin 2) (fun _ => p34).
 Proof. intros [->| ->]; [apply coin_noise | apply coin_noise_all]. Qed.
 
+Lemma coin_bound_positive nz c1 c2 : some_noise nz ->
+  (forall n, 0 <= c1 n) -> (forall n, 0 <= c2 n) -> (forall n, 0 < c1 n + c2 n) -> forall n : nat,
+  0 < c1 n * (residual_entropy (coin 2) / entropy (classes (coin 2)) (prior (coin 2))) + c2 n * nz _ _ (coin 2) (fun _ => p34).
+Proof.
+  intros Hn p1 p2 p n. pose proof (coin_some_noise nz Hn) as N. pose proof coin_residual as E.
+  specialize (p1 n). specialize (p2 n). specialize (p n).
+  set (x := residual_entropy _ / _) in *. set (y := nz _ _ _ _) in *.
+  assert (0 <= c2 n * y) by (apply Rmult_le_pos; lra). assert (0 <= c1 n * x) by (apply Rmult_le_pos; lra).
+  destruct p1 as [q|q].
+  - assert (0 < c1 n * x) by (apply Rmult_lt_0_compat; lra). lra.
+  - assert (0 < c2 n * y) by (apply Rmult_lt_0_compat; lra). lra.
+Qed.
+
 (** claim: T4 | refutes | caveats: reals, population-ece
     LPF's own product violates the lower bound. A fair coin, two items right three times in four: much remains unknown and
     the items conflict, yet the product of the factors is the posterior and its calibration error is zero. For all
@@ -88,13 +106,23 @@ Proof.
   intros nz c1 c2 Hn p1 p2 p H. destruct (coin_world 2) as [HW _].
   destruct (H bool bool (coin 2) (fun _ => p34) (coin_setting 2 (le_n 2))) as (bin & hat & Hh & B).
   rewrite ece_posterior in B; [|easy | intros; now apply Hh | intros; apply coin_product].
-  pose proof (coin_some_noise nz Hn) as N. pose proof coin_residual as E.
-  set (n := length (classes (coin 2))) in *. specialize (p1 n). specialize (p2 n). specialize (p n).
-  set (x := residual_entropy _ / _) in *. set (y := nz _ _ _ _) in *. clearbody x y n. clear H.
-  cbv zeta in B. assert (0 <= c2 n * y) by (apply Rmult_le_pos; lra). assert (0 <= c1 n * x) by (apply Rmult_le_pos; lra).
-  destruct p1 as [q|q].
-  - assert (0 < c1 n * x) by (apply Rmult_lt_0_compat; lra). lra.
-  - assert (0 < c2 n * y) by (apply Rmult_lt_0_compat; lra). lra.
+  pose proof (coin_bound_positive nz c1 c2 Hn p1 p2 p (length (classes (coin 2)))). cbv zeta in B. lra.
+Qed.
+
+(** claim: T4 | refutes | caveats: reals, population-ece
+    So does the predictor that always answers (1/2, 1/2) and names the first class. *)
+Theorem T4_refuted_constant : forall nz c1 c2, some_noise nz ->
+  (forall n, 0 <= c1 n) -> (forall n, 0 <= c2 n) -> (forall n, 0 < c1 n + c2 n) ->
+  ~ theorem_4_any_choice even nz c1 c2.
+Proof.
+  intros nz c1 c2 Hn p1 p2 p H. destruct (coin_world 2) as [HW _].
+  assert (P : picks (coin 2) (even _ _ (coin 2) (fun _ => p34)) (fun _ => true)).
+  { intros e _. split; [simpl; tauto|]. intros y _. unfold even. lra. }
+  destruct (H bool bool (coin 2) (fun _ => p34) _ (coin_setting 2 (le_n 2)) P) as [bin B].
+  rewrite (ece_constant _ HW bin _ _ (/ 2)) in B; [|intros e _; unfold conf, even; simpl; lra].
+  assert (T : sum (evidence (coin 2)) (fun e => joint (coin 2) true e) = / 2) by apply (coin_prior 2 true).
+  rewrite T, Rminus_diag_eq, Rabs_R0 in B by easy.
+  pose proof (coin_bound_positive nz c1 c2 Hn p1 p2 p (length (classes (coin 2)))). cbv zeta in B. lra.
 Qed.
 
 (** claim: T4 | refutes | caveats: reals, population-ece

@@ -1,7 +1,7 @@
 (* T6', in place of theorem 6 of the paper (section 3.6): with items independent given the class, the error of the best
    decision falls exponentially in K (Chernoff's bound, any number of classes); so many items as the bound asks for
    suffice. From below, for two classes, it is at least pi1 pi2 rho^(2K): the exponent of that floor is twice that of the
-   bound, so the two do not meet. *)
+   bound, so the floor does not show that the bound is sharp. A closer count does, for one pair of classes. *)
 Require Import Reals List Lra Lia Psatz.
 From LPF Require Import Sums World T1 T4prime.
 Import ListNotations.
@@ -302,4 +302,112 @@ Proof.
   assert (E : 4 * x = rho ^ K * rho ^ K) by (unfold x; replace (2 * K)%nat with (K + K)%nat by lia; rewrite pow_add; lra).
   rewrite E. set (q := rho ^ K) in *. assert (Q : 0 <= 1 - q * q) by nra.
   pose proof (sqrt_pos (1 - q * q)). pose proof (sqrt_sqrt _ Q). nra.
+Qed.
+
+(* How often an item says "true", and the number of tuples in which k of K do. *)
+Fixpoint heads (e : list bool) : nat := match e with [] => 0 | true :: t => S (heads t) | false :: t => heads t end.
+Definition tuples_with (K k : nat) := sum (tuples [true; false] K) (fun e => one (heads e = k)).
+Lemma tuples_with_S K k : tuples_with (S K) (S k) = tuples_with K k + tuples_with K (S k).
+Proof.
+  unfold tuples_with. rewrite sum_tuples. cbn [sum]. rewrite Rplus_0_r.
+  f_equal. apply sum_ext; intros e _. apply one_iff. simpl. lia.
+Qed.
+Lemma tuples_with_0 K : tuples_with K 0 = 1.
+Proof.
+  induction K; [unfold tuples_with; simpl; rewrite one_true by easy; lra|].
+  unfold tuples_with in *. rewrite sum_tuples. cbn [sum]. rewrite Rplus_0_r.
+  rewrite (sum_ext _ (fun e => one (heads (true :: e) = 0%nat)) (fun _ => 0)).
+  - rewrite sum_0, Rplus_0_l. exact IHK.
+  - intros e _. apply one_false. simpl. lia.
+Qed.
+Lemma tuples_with_more K k : (K < k)%nat -> tuples_with K k = 0.
+Proof.
+  intros H. unfold tuples_with. rewrite <- (sum_0 (tuples [true; false] K)). apply sum_ext; intros e He. apply one_false.
+  apply in_tuples in He. destruct He as [L _]. assert (heads e <= length e)%nat; [|lia]. clear.
+  induction e as [|[] e IH]; simpl; lia.
+Qed.
+Lemma tuples_with_fact K : forall k, (k <= K)%nat ->
+  tuples_with K k * (INR (fact k) * INR (fact (K - k))) = INR (fact K).
+Proof.
+  induction K; intros k H.
+  - replace k with 0%nat by lia. rewrite tuples_with_0. simpl. lra.
+  - destruct k as [|k]; [rewrite tuples_with_0, Nat.sub_0_r; simpl fact at 1; simpl INR at 1; lra|].
+    rewrite tuples_with_S. replace (S K - S k)%nat with (K - k)%nat by lia.
+    pose proof (IHK k ltac:(lia)) as E1. rewrite !fact_simpl, !mult_INR.
+    destruct (Nat.eq_dec k K) as [->|N].
+    + rewrite (tuples_with_more K (S K)) by lia.
+      transitivity (INR (S K) * (tuples_with K K * (INR (fact K) * INR (fact (K - K))))); [ring | now rewrite E1].
+    + pose proof (IHK (S k) ltac:(lia)) as E2. replace (K - k)%nat with (S (K - S k))%nat in * by lia.
+      rewrite fact_simpl, mult_INR in E1, E2 |- *.
+      replace (INR (S K)) with (INR (S k) + INR (S (K - S k))) by (rewrite <- plus_INR; f_equal; lia).
+      set (a := INR (S k)) in *. set (b := INR (S (K - S k))) in *. set (f := INR (fact k)) in *.
+      set (g := INR (fact (K - S k))) in *.
+      transitivity (a * (tuples_with K k * (f * (b * g))) + b * (tuples_with K (S k) * (a * f * g))); [ring|].
+      rewrite E1, E2. ring.
+Qed.
+Lemma central m : 4 ^ m * (INR (fact m) * INR (fact m)) <= (INR (2 * m) + 1) * INR (fact (2 * m)).
+Proof.
+  induction m; [simpl; lra|]. replace (2 * S m)%nat with (S (S (2 * m))) by lia.
+  rewrite !fact_simpl, !mult_INR, !S_INR. rewrite mult_INR in *. change (INR 2) with 2 in *.
+  pose proof (pos_INR m) as m0. pose proof (pos_INR (fact (2 * m))) as f0.
+  set (x := INR m) in *. set (F := INR (fact (2 * m))) in *. set (G := INR (fact m)) in *.
+  replace (4 ^ S m * ((x + 1) * G * ((x + 1) * G))) with (4 * (x + 1) ^ 2 * (4 ^ m * (G * G))) by (simpl; ring).
+  eapply Rle_trans; [apply Rmult_le_compat_l; [|exact IHm]; nra|].
+  assert (0 <= (2 * x + 1) * F) by (apply Rmult_le_pos; lra).
+  replace ((2 * x + 1 + 1 + 1) * ((2 * x + 1 + 1) * ((2 * x + 1) * F)))
+    with ((2 * x + 3) * (2 * x + 2) * ((2 * x + 1) * F)) by ring.
+  apply Rmult_le_compat_r; nra.
+Qed.
+Lemma half_heads m : 4 ^ m / (INR (2 * m) + 1) <= tuples_with (2 * m) m.
+Proof.
+  pose proof (tuples_with_fact (2 * m) m ltac:(lia)) as E. replace (2 * m - m)%nat with m in E by lia.
+  pose proof (central m) as C. pose proof (pos_INR (2 * m)) as k0. pose proof (INR_fact_lt_0 m) as f0.
+  set (G := INR (fact m)) in *. assert (g0 : 0 < G * G) by now apply Rmult_lt_0_compat.
+  apply Rmult_le_reg_r with ((INR (2 * m) + 1) * (G * G)); [apply Rmult_lt_0_compat; lra|].
+  replace (4 ^ m / (INR (2 * m) + 1) * ((INR (2 * m) + 1) * (G * G))) with (4 ^ m * (G * G)) by (field; lra).
+  eapply Rle_trans; [exact C|]. rewrite <- E. right. ring.
+Qed.
+Lemma heads_prod e : prod (seq 0 (length e)) (fun i => p34 (nth i e true) true) = (3 / 4) ^ heads e * (/ 4) ^ (length e - heads e) /\
+  prod (seq 0 (length e)) (fun i => p34 (nth i e true) false) = (/ 4) ^ heads e * (3 / 4) ^ (length e - heads e) /\
+  (heads e <= length e)%nat.
+Proof.
+  induction e as [|[] e (E1 & E2 & L)]; [simpl; repeat split; [lra | lra | lia] | |];
+    simpl length; rewrite !prod_seq_S; simpl nth; rewrite E1, E2; simpl heads.
+  - replace (S (length e) - S (heads e))%nat with (length e - heads e)%nat by lia. simpl. repeat split; [ring | ring | lia].
+  - replace (S (length e) - heads e)%nat with (S (length e - heads e)) by lia. simpl. repeat split; [ring | ring | lia].
+Qed.
+
+(** claim: T6' | sharpens | caveats: reals
+    The exponent of part 1 cannot be improved: for a fair coin and 2m items right three times in four, where part 1 gives
+    rho^(2m)/2, any decision whatever is wrong with probability at least rho^(2m) / (2 (2m+1)). *)
+Theorem T6prime_rate : forall m : nat,
+  let rho := affinity [true; false] (/ 2) (fun a => p34 a true) (fun a => p34 a false) in
+  forall decision : list bool -> bool,
+  / (2 * (INR (2 * m) + 1)) * rho ^ (2 * m) <= error (coin (2 * m)) decision.
+Proof.
+  intros m rho dec. set (W := coin (2 * m)). destruct (coin_world (2 * m)) as [HW _]. fold W in HW.
+  assert (R : rho * rho = 3 / 4).
+  { unfold rho, affinity. cbn [sum]. rewrite <- !sqrt_between by (simpl; lra). simpl p34.
+    rewrite (Rmult_comm (/ 4) (3 / 4)), Rplus_0_r.
+    replace ((sqrt (3 / 4 * / 4) + sqrt (3 / 4 * / 4)) * (sqrt (3 / 4 * / 4) + sqrt (3 / 4 * / 4)))
+      with (4 * (sqrt (3 / 4 * / 4) * sqrt (3 / 4 * / 4))) by ring.
+    rewrite sqrt_sqrt; lra. }
+  assert (E : rho ^ (2 * m) = 4 ^ m * (3 / 16) ^ m).
+  { rewrite pow_mult, <- Rpow_mult_distr. f_equal. simpl. rewrite Rmult_1_r, R. lra. }
+  assert (P : 0 < (3 / 16) ^ m) by (apply pow_lt; lra).
+  apply Rle_trans with (/ 2 * (3 / 16) ^ m * tuples_with (2 * m) m).
+  - pose proof (half_heads m) as B. pose proof (pos_INR (2 * m)) as k0. rewrite E.
+    replace (/ (2 * (INR (2 * m) + 1)) * (4 ^ m * (3 / 16) ^ m))
+      with (/ 2 * (3 / 16) ^ m * (4 ^ m / (INR (2 * m) + 1))) by (field; lra).
+    apply Rmult_le_compat_l; lra.
+  - unfold error. rewrite <- (mass_total W HW), <- sum_minus. unfold tuples_with. rewrite <- sum_scal.
+    apply sum_le; intros e He. destruct (one_cases (heads e = m)) as [[h ->]|[_ ->]].
+    + assert (L : length e = (2 * m)%nat) by (now apply in_tuples in He).
+      destruct (heads_prod e) as (E1 & E2 & _). rewrite L, h in E1, E2. replace (2 * m - m)%nat with m in E1, E2 by lia.
+      rewrite <- Rpow_mult_distr in E1, E2. replace (/ 4 * (3 / 4)) with (3 / 16) in E2 by lra.
+      replace (3 / 4 * / 4) with (3 / 16) in E1 by lra.
+      assert (J : forall y, joint W y e = / 2 * (3 / 16) ^ m).
+      { intros []; unfold W, coin; cbn [joint product_world]; f_equal; easy. }
+      change (mass W e) with (joint W true e + (joint W false e + 0)). rewrite !J. lra.
+    + pose proof (joint_le_mass W HW (dec e) e ltac:(destruct (dec e); simpl; tauto) He). lra.
 Qed.
