@@ -1,14 +1,14 @@
-(* Assumption 4 of the paper (section 2): the sum-product network performs exact marginal inference. Lemma 3 and
-   section 1.2 rest on it. Here it is proved, for any network.
+(* Assumption 4 of the paper (section 2): the sum-product network performs exact marginal inference. Lemma 3
+   and section 1.2 rest on it. Here it is proved, for any network.
 
-   A network over variables with finitely many states is built from leaves (one non-negative number for each state of
-   one variable: a categorical distribution or an indicator), weighted sums and products. It is complete if all
-   children of a sum have the same scope, and decomposable if no two children of a product share a variable. Then one
-   bottom-up pass, in which a leaf adds up its values at the states that the evidence allows, computes exactly the sum
-   of the network's polynomial over all states that the evidence allows. With normalized leaves and weights the
-   polynomial is a probability distribution, the values of the pass are its marginals, and without evidence the value
-   is 1. Shown first for trees, then for graphs with shared nodes (a list of nodes, children before parents), which is
-   what is evaluated in practice. *)
+   A network over variables with finitely many states is built from leaves (one non-negative number for each
+   state of one variable: a categorical distribution or an indicator), weighted sums and products. It is
+   complete if all children of a sum have the same scope, and decomposable if no two children of a product
+   share a variable. Then one bottom-up pass, in which a leaf adds up its values at the states that the
+   evidence allows, computes exactly the sum of the network's polynomial over all states that the evidence
+   allows. With normalized leaves and weights the polynomial is a probability distribution, the values of the
+   pass are its marginals, and without evidence the value is 1. Shown first for trees, then for graphs with
+   shared nodes (a list of nodes, children before parents), which is what is evaluated in practice. *)
 Require Import Reals List Lra Psatz Arith Permutation FunctionalExtensionality.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -94,7 +94,8 @@ Lemma prod_app {A} (l m : list A) f : prod (l ++ m) f = prod l f * prod m f.
 Proof. induction l; simpl; [ring|]. rewrite IHl. ring. Qed.
 Lemma prod_ext_in {A} (l : list A) f g : (forall x, In x l -> f x = g x) -> prod l f = prod l g.
 Proof. induction l; simpl; intros H; [easy|]. rewrite H, IHl; auto. Qed.
-Lemma sum_flat_map {A B} (l : list A) (g : A -> list B) f : sum (flat_map g l) f = sum l (fun x => sum (g x) f).
+Lemma sum_flat_map {A B} (l : list A) (g : A -> list B) f : sum (flat_map g l) f = sum l
+  (fun x => sum (g x) f).
 Proof. induction l; simpl; [easy|]. now rewrite sum_app, IHl. Qed.
 Lemma sum_filter {A} (l : list A) b f : sum (filter b l) f = sum l (fun x => f x * if b x then 1 else 0).
 Proof. induction l as [|a t IH]; simpl; [easy|]. destruct (b a); simpl; rewrite IH; ring. Qed.
@@ -110,7 +111,8 @@ Proof.
 Qed.
 
 (* The order of the variables does not matter. *)
-Lemma sum_states_perm vs vs' : Permutation vs vs' -> NoDup vs -> forall F, sum (states vs) F = sum (states vs') F.
+Lemma sum_states_perm vs vs' : Permutation vs vs' -> NoDup vs -> forall F, sum (states vs) F = sum
+  (states vs') F.
 Proof.
   induction 1 as [|v vs vs' P IH|u v vs|vs vs' vs'' P IH P' IH']; intros N F.
   - easy.
@@ -181,7 +183,8 @@ Lemma scope_NoDup t : valid t -> NoDup (scope t).
 Proof.
   induction t as [v f|l IH|l IH] using spn_induction; intros V; simpl.
   - repeat constructor. easy.
-  - destruct l as [|[w c] m]; [constructor|]. inversion V; subst. apply (IH w); [now left | eauto using in_eq].
+  - destruct l as [|[w c] m]; [constructor|]. inversion V; subst. apply (IH w);
+      [now left | eauto using in_eq].
   - inversion V; subst. apply flat_map_NoDup; auto.
 Qed.
 
@@ -214,7 +217,8 @@ Proof. induction 1; simpl; [easy | congruence | ring | congruence]. Qed.
 Lemma weighted_scope vs vs' p : NoDup vs -> NoDup vs' -> same_scope vs vs' -> weighted vs p = weighted vs' p.
 Proof.
   intros N N' H. assert (P : Permutation vs vs') by now apply NoDup_Permutation.
-  unfold weighted. rewrite (sum_states_perm vs vs' P N). apply sum_ext; intros x _. f_equal. now apply prod_perm.
+  unfold weighted. rewrite (sum_states_perm vs vs' P N). apply sum_ext; intros x _. f_equal.
+    now apply prod_perm.
 Qed.
 
 Lemma weighted_product (l : list spn) : (forall c, In c l -> valid c) ->
@@ -223,7 +227,8 @@ Lemma weighted_product (l : list spn) : (forall c, In c l -> valid c) ->
   prod l (fun c => weighted (scope c) (polynomial c)).
 Proof.
   induction l as [|c t IH]; intros V D; [unfold weighted; simpl; ring|].
-  assert (N : NoDup (flat_map scope (c :: t))) by (apply flat_map_NoDup; [intros; now apply scope_NoDup, V | easy]).
+  assert (N : NoDup (flat_map scope (c :: t))) by (apply flat_map_NoDup;
+    [intros; now apply scope_NoDup, V | easy]).
   inversion D; subst. simpl. rewrite <- IH by (auto with datatypes). unfold weighted at 1 2 3.
   rewrite <- sum_states_product; [|exact N| |].
   - apply sum_ext; intros x _. rewrite prod_app. ring.
@@ -241,11 +246,13 @@ Proof.
     apply sum_ext; intros s _. simpl. unfold set. rewrite Nat.eqb_refl. ring.
   - assert (E : forall w c, In (w, c) l -> value (under lik) c = weighted (scope (Sum l)) (polynomial c)).
     { intros w c Hc. inversion V; subst. rewrite (IH w c Hc) by eauto.
-      apply weighted_scope; [apply scope_NoDup; eauto | now apply scope_NoDup | now apply (scope_sum l w c)]. }
+      apply weighted_scope; [apply scope_NoDup; eauto | now apply scope_NoDup | now apply (scope_sum l w c)].
+        }
     generalize dependent (scope (Sum l)). intros vs E. unfold weighted, polynomial in *. simpl. unfold total.
     rewrite sum_map. rewrite (sum_ext (states vs) _
       (fun x => sum l (fun wc => fst wc * (value (at_state x) (snd wc) * prod vs (fun v => lik v (x v)))))).
-    + rewrite <- sum_swap. apply sum_ext; intros [w c] Hc. simpl. rewrite sum_scal. f_equal. now apply E with w.
+    + rewrite <- sum_swap. apply sum_ext; intros [w c] Hc. simpl. rewrite sum_scal. f_equal.
+        now apply E with w.
     + intros x _. rewrite sum_map, <- sum_scal_r. apply sum_ext; intros [w c] _. simpl. ring.
   - inversion V; subst. simpl. unfold times. rewrite prod_map.
     rewrite (prod_ext_in l _ (fun c => weighted (scope c) (polynomial c))) by auto.
@@ -289,21 +296,25 @@ Proof.
   destruct Hv; [congruence|]. now apply IH.
 Qed.
 
-Lemma polynomial_nonneg t x : valid t -> normalized t -> (forall v, In v (scope t) -> (x v < states_of v)%nat) ->
+Lemma polynomial_nonneg t x : valid t -> normalized t -> (forall v, In v (scope t) -> (x v < states_of v)%nat)
+  ->
   0 <= polynomial t x.
 Proof.
-  induction t as [v f|l IH|l IH] using spn_induction; intros V Nt Hx; unfold polynomial; simpl; inversion Nt; subst.
+  induction t as [v f|l IH|l IH] using spn_induction; intros V Nt Hx; unfold polynomial; simpl; inversion Nt;
+    subst.
   - unfold at_state. match goal with H : distribution _ _ |- _ => apply H end.
     apply in_seq. specialize (Hx v). simpl in Hx. intuition lia.
   - unfold total. rewrite sum_map. apply sum_nonneg; intros [w c] Hc. inversion V; subst.
-    apply Rmult_le_pos; [eauto|]. apply (IH w c Hc); eauto. intros v Hv. apply Hx. now apply (scope_sum l w c V Hc).
+    apply Rmult_le_pos; [eauto|]. apply (IH w c Hc); eauto. intros v Hv. apply Hx. now apply
+      (scope_sum l w c V Hc).
   - unfold times. rewrite prod_map. apply prod_nonneg; intros c Hc. inversion V; subst. apply (IH c Hc); auto.
     intros v Hv. apply Hx. simpl. apply in_flat_map; eauto.
 Qed.
 
 Lemma filter_nothing vs : filter (compatible nothing vs) (states vs) = states vs.
 Proof.
-  assert (G : forall x, compatible nothing vs x = true) by (intros x; unfold compatible; induction vs; simpl; auto).
+  assert (G : forall x, compatible nothing vs x = true) by
+    (intros x; unfold compatible; induction vs; simpl; auto).
   induction (states vs) as [|x t IH]; simpl; [easy|]. rewrite G. congruence.
 Qed.
 
@@ -317,17 +328,19 @@ Qed.
 End Semantics.
 
 (** claim: A4, L3 | proves | caveats: reals
-    Trees. In any complete and decomposable network, with any weights and leaves, the value of the bottom-up pass
-    under evidence is exactly the sum of the network's polynomial over all states that agree with the evidence.
-    [vs] lists the variables of the network in any order. Paper: assumption 4, section 2; lemma 3, appendix A.3. *)
+    Trees. In any complete and decomposable network, with any weights and leaves, the value of the bottom-up
+    pass under evidence is exactly the sum of the network's polynomial over all states that agree with the
+    evidence. [vs] lists the variables of the network in any order. Paper: assumption 4, section 2; lemma 3,
+    appendix A.3. *)
 Theorem A4_exact : forall (states_of : nat -> nat) (t : spn) (vs : list nat) (e : nat -> option nat),
   valid t -> NoDup vs -> same_scope vs (scope t) ->
-  value (under states_of (likelihood e)) t = sum (filter (compatible e vs) (states states_of vs)) (polynomial t).
+  value (under states_of (likelihood e)) t = sum (filter (compatible e vs) (states states_of vs))
+    (polynomial t).
 Proof. intros. now apply pass_exact. Qed.
 
 (** claim: A4, L3 | proves | caveats: reals
-    Trees. If moreover all leaves and all weights are normalized, the polynomial is a probability distribution over
-    all states of the variables, and the value of the pass without evidence is 1. *)
+    Trees. If moreover all leaves and all weights are normalized, the polynomial is a probability distribution
+    over all states of the variables, and the value of the pass without evidence is 1. *)
 Theorem A4_distribution : forall (states_of : nat -> nat) (t : spn) (vs : list nat),
   valid t -> normalized states_of t -> NoDup vs -> same_scope vs (scope t) ->
   distribution (states states_of vs) (polynomial t) /\ value (under states_of (likelihood nothing)) t = 1.
@@ -394,10 +407,12 @@ Definition unfold_graph (nodes : list node) : spn := last (pass tree_step [] nod
 Lemma nth_map_in {A B} (g : A -> B) l d d' i : (i < length l)%nat -> nth i (map g l) d' = g (nth i l d).
 Proof. intros H. rewrite nth_indep with (d' := g d) by now rewrite map_length. apply map_nth. Qed.
 
-Lemma scope_tree_step done n : node_valid (map scope done) n -> scope (tree_step done n) = scope_step (map scope done) n.
+Lemma scope_tree_step done n : node_valid (map scope done) n -> scope (tree_step done n) = scope_step
+  (map scope done) n.
 Proof.
   destruct n as [v f|l|l]; simpl; auto; rewrite map_length.
-  - intros (ne & H & _). destruct l as [|[w c] t]; [easy|]. simpl. symmetry. apply nth_map_in. apply (H w); now left.
+  - intros (ne & H & _). destruct l as [|[w c] t]; [easy|]. simpl. symmetry. apply nth_map_in. apply (H w);
+      now left.
   - intros (H & _). rewrite !flat_map_concat_map, map_map. f_equal. apply map_ext_in. intros c Hc.
     symmetry. apply nth_map_in. auto.
 Qed.
@@ -411,7 +426,8 @@ Proof.
   - intros (H & _). f_equal. rewrite map_map. apply map_ext_in. intros c Hc. symmetry. apply nth_map_in. auto.
 Qed.
 
-Lemma valid_tree_step done n : (forall t, In t done -> valid t) -> node_valid (map scope done) n -> valid (tree_step done n).
+Lemma valid_tree_step done n : (forall t, In t done -> valid t) -> node_valid (map scope done) n -> valid
+  (tree_step done n).
 Proof.
   intros V H. destruct n as [v f|l|l]; simpl in *; try rewrite map_length in H.
   - constructor.
@@ -481,11 +497,13 @@ Qed.
 Lemma graph_is_tree nodes : valid_graph nodes ->
   valid (unfold_graph nodes) /\ scope (unfold_graph nodes) = root_scope nodes /\
   (forall leaf, evaluate leaf nodes = value leaf (unfold_graph nodes)) /\
-  (forall states_of, (forall n, In n nodes -> node_normalized states_of n) -> normalized states_of (unfold_graph nodes)).
+  (forall states_of, (forall n, In n nodes -> node_normalized states_of n) -> normalized states_of
+    (unfold_graph nodes)).
 Proof.
   intros [ne V]. destruct (pass_trees nodes [] V) as (R1 & R2 & R3 & R4); [easy|]. simpl in *.
   assert (nt : pass tree_step [] nodes <> []).
-  { intros E. apply (f_equal (@length spn)) in E. rewrite pass_length in E. destruct nodes; simpl in E; [easy | lia]. }
+  { intros E. apply (f_equal (@length spn)) in E. rewrite pass_length in E. destruct nodes; simpl in E;
+      [easy | lia]. }
   unfold unfold_graph, root_scope, evaluate. split; [|split; [|split]].
   - now apply R1, last_In.
   - now rewrite <- R2, (last_map scope _ (Prod [])).
@@ -494,10 +512,12 @@ Proof.
 Qed.
 
 (** claim: A4, L3 | proves | caveats: reals
-    Graphs. For any complete and decomposable graph with any weights and leaves, one pass from the leaves to the root
-    under evidence computes exactly the sum, over all states that agree with the evidence, of the value that the same
-    pass has at that state. So every marginal is exact. Paper: assumption 4, section 2; lemma 3, appendix A.3. *)
-Theorem A4_graph_exact : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat) (e : nat -> option nat),
+    Graphs. For any complete and decomposable graph with any weights and leaves, one pass from the leaves to
+    the root under evidence computes exactly the sum, over all states that agree with the evidence, of the
+    value that the same pass has at that state. So every marginal is exact. Paper: assumption 4, section 2;
+    lemma 3, appendix A.3. *)
+Theorem A4_graph_exact : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat)
+  (e : nat -> option nat),
   valid_graph nodes -> NoDup vs -> same_scope vs (root_scope nodes) ->
   evaluate (under states_of (likelihood e)) nodes =
   sum (filter (compatible e vs) (states states_of vs)) (fun x => evaluate (at_state x) nodes).
@@ -508,8 +528,8 @@ Proof.
 Qed.
 
 (** claim: A4, L3 | proves | caveats: reals
-    Graphs. With normalized leaves and weights, the values at the states are a probability distribution, the pass
-    without evidence gives 1, and the pass under evidence gives a probability. *)
+    Graphs. With normalized leaves and weights, the values at the states are a probability distribution, the
+    pass without evidence gives 1, and the pass under evidence gives a probability. *)
 Theorem A4_graph_distribution : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat),
   valid_graph nodes -> (forall n, In n nodes -> node_normalized states_of n) ->
   NoDup vs -> same_scope vs (root_scope nodes) ->
@@ -520,31 +540,36 @@ Proof.
   intros states_of nodes vs V Nn N S. destruct (graph_is_tree nodes V) as (Vt & Es & Ev & Nt).
   destruct (A4_distribution states_of _ vs Vt (Nt states_of Nn) N) as [[D0 D1] O]; [now rewrite Es|].
   assert (D : distribution (states states_of vs) (fun x => evaluate (at_state x) nodes)).
-  { split; [intros x Hx; rewrite Ev; now apply D0|]. rewrite <- D1. apply sum_ext; intros x _. now rewrite Ev. }
+  { split; [intros x Hx; rewrite Ev; now apply D0|]. rewrite <- D1. apply sum_ext; intros x _. now rewrite Ev.
+      }
   split; [exact D|]. split; [now rewrite Ev|]. intros e.
   rewrite (A4_graph_exact states_of nodes vs e V N S), sum_filter. destruct D as [P0 P1]. split.
   - apply sum_nonneg; intros x Hx. specialize (P0 x Hx). destruct (compatible e vs x); lra.
-  - eapply Rle_trans; [|right; exact P1]. apply sum_le; intros x Hx. specialize (P0 x Hx). destruct (compatible e vs x); lra.
+  - eapply Rle_trans; [|right; exact P1]. apply sum_le; intros x Hx. specialize (P0 x Hx). destruct
+      (compatible e vs x); lra.
 Qed.
 
 (* Soft evidence too: a likelihood for each state of each variable. *)
 (** claim: A4 | proves | caveats: reals
-    Graphs, with a likelihood for each state of each variable in place of hard evidence: the pass is the sum over all
-    states of the network's value there times the product of the likelihoods. *)
-Theorem A4_graph_likelihoods : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat) (lik : nat -> nat -> R),
+    Graphs, with a likelihood for each state of each variable in place of hard evidence: the pass is the sum
+    over all states of the network's value there times the product of the likelihoods. *)
+Theorem A4_graph_likelihoods : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat)
+  (lik : nat -> nat -> R),
   valid_graph nodes -> NoDup vs -> same_scope vs (root_scope nodes) ->
   evaluate (under states_of lik) nodes =
   sum (states states_of vs) (fun x => evaluate (at_state x) nodes * prod vs (fun v => lik v (x v))).
 Proof.
   intros states_of nodes vs lik V N S. destruct (graph_is_tree nodes V) as (Vt & Es & Ev & _).
   rewrite Ev, (pass_is_weighted states_of lik _ Vt).
-  rewrite (weighted_scope states_of lik _ vs); [|now apply scope_NoDup | easy | rewrite Es; intros v; symmetry; apply S].
+  rewrite (weighted_scope states_of lik _ vs); [|now apply scope_NoDup | easy | rewrite Es; intros v;
+    symmetry; apply S].
   apply sum_ext; intros x _. now rewrite Ev.
 Qed.
 
 (** claim: A4 | sharpens | caveats: reals
-    Decomposability cannot be dropped: the product of a uniform binary leaf with itself passes every other check, its
-    leaves are normalized, and the pass without evidence gives 1, but the sum over the states is 1/2. *)
+    Decomposability cannot be dropped: the product of a uniform binary leaf with itself passes every other
+    check, its leaves are normalized, and the pass without evidence gives 1, but the sum over the states is
+    1/2. *)
 Theorem A4_needs_decomposable :
   let nodes := [NLeaf 0 (fun _ => / 2); NProd [0; 0]%nat] in
   same_scope [0]%nat (root_scope nodes) /\ (forall n, In n nodes -> node_normalized (fun _ => 2%nat) n) /\
@@ -560,8 +585,8 @@ Proof.
 Qed.
 
 (** claim: A4 | sharpens | caveats: reals
-    Completeness cannot be dropped: a sum of leaves over two different variables gives 1 without evidence, but its
-    values at the states sum to 2. *)
+    Completeness cannot be dropped: a sum of leaves over two different variables gives 1 without evidence, but
+    its values at the states sum to 2. *)
 Theorem A4_needs_complete :
   let nodes := [NLeaf 0 (fun _ => / 2); NLeaf 1 (fun _ => / 2); NSum [(/ 2, 0%nat); (/ 2, 1%nat)]] in
   (forall n, In n nodes -> node_normalized (fun _ => 2%nat) n) /\
@@ -592,8 +617,10 @@ Proof.
     + intros c [<-|[<-|[]]]; lia.
     + repeat constructor; exact D.
     + intros w c [E|[E|[]]]; inversion E; lia.
-    + destruct H as [E|[E|[]]]; inversion E; subst; destruct H0 as [F|[F|[]]]; inversion F; subst; simpl; auto.
-    + destruct H as [E|[E|[]]]; inversion E; subst; destruct H0 as [F|[F|[]]]; inversion F; subst; simpl; auto.
+    + destruct H as [E|[E|[]]]; inversion E; subst; destruct H0 as [F|[F|[]]]; inversion F; subst; simpl;
+        auto.
+    + destruct H as [E|[E|[]]]; inversion E; subst; destruct H0 as [F|[F|[]]]; inversion F; subst; simpl;
+        auto.
   - intros v; simpl. tauto.
   - intros n Hn. destruct Hn as [<-|[<-|[<-|[<-|[<-|[<-|[]]]]]]]; simpl; try easy.
     + split; [intros; lra | simpl; lra].

@@ -1,8 +1,9 @@
-(* What assumption 6 of the paper (section 2) excludes: it asks that every class gets at least 1/(2|Y|) from the
-   decoder. With n classes the largest probability is then at most (n+1)/(2n), the entropy at least that of
-   ((n+1)/(2n), 1/(2n), ...), the log loss at least ln(2n/(n+1)), and two factors are at most 1 apart in L1. With the
-   paper's three classes: 2/3, 1.2516 bits and 0.405, where the paper prints a mean entropy of 0.158 bits (section 3.4)
-   and losses of 0.0379 and 0.0463 (section 4.3). A softmax meets the assumption at no temperature. *)
+(* What assumption 6 of the paper (section 2) excludes: it asks that every class gets at least 1/(2|Y|) from
+   the decoder. With n classes the largest probability is then at most (n+1)/(2n), the entropy at least that
+   of ((n+1)/(2n), 1/(2n), ...), the log loss at least ln(2n/(n+1)), and two factors are at most 1 apart in
+   L1. With the paper's three classes: 2/3, 1.2516 bits and 0.405, where the paper prints a mean entropy of
+   0.158 bits (section 3.4) and losses of 0.0379 and 0.0463 (section 4.3). A softmax meets the assumption at
+   no temperature. *)
 Require Import Reals List Lra Psatz.
 From Interval Require Import Tactic.
 From LPF Require Import Sums.
@@ -72,8 +73,8 @@ Definition least_entropy (n : R) : R :=
   - ((n + 1) / (2 * n) * ln ((n + 1) / (2 * n))) - (n - 1) * (/ (2 * n) * ln (/ (2 * n))).
 
 (** claim: A6.excludes | proves | caveats: reals
-    Under assumption 6 the entropy of a factor over n classes is at least that of ((n+1)/(2n), 1/(2n), ..., 1/(2n)),
-    here in nats. *)
+    Under assumption 6 the entropy of a factor over n classes is at least that of ((n+1)/(2n), 1/(2n), ...,
+    1/(2n)), here in nats. *)
 Theorem A6_entropy : forall (Y : Type) (ys : list Y) (p : Y -> R), floored ys p ->
   least_entropy (INR (length ys)) <= entropy ys p.
 Proof.
@@ -96,8 +97,9 @@ Proof.
 Qed.
 
 (** claim: A6.excludes | refutes | caveats: reals
-    With three classes every factor has an entropy of at least 1.2516 bits, and so has the mean over any number of
-    factors; the 0.158 bits printed in section 3.4 cannot be the mean entropy of factors that satisfy assumption 6. *)
+    With three classes every factor has an entropy of at least 1.2516 bits, and so has the mean over any
+    number of factors; the 0.158 bits printed in section 3.4 cannot be the mean entropy of factors that
+    satisfy assumption 6. *)
 Theorem A6_excludes_entropy : forall (Y : Type) (ys : list Y) (factors : list (Y -> R)),
   length ys = 3%nat -> factors <> [] -> (forall p, In p factors -> floored ys p) ->
   let bits := mean (map (fun p => entropy ys p / ln 2) factors) in
@@ -113,9 +115,9 @@ Proof.
 Qed.
 
 (** claim: A6.excludes | refutes | caveats: reals, log-loss
-    With three classes, if the loss is the logarithmic one, every loss of a decoder that satisfies assumption 6 is at
-    least ln(3/2) > 0.405, and so is the mean over any sample; the printed 0.0379 and 0.0463 (section 4.3) cannot be
-    such means. *)
+    With three classes, if the loss is the logarithmic one, every loss of a decoder that satisfies assumption
+    6 is at least ln(3/2) > 0.405, and so is the mean over any sample; the printed 0.0379 and 0.0463 (section
+    4.3) cannot be such means. *)
 Theorem A6_excludes_loss : forall (Y : Type) (ys : list Y) (sample : list ((Y -> R) * Y)),
   length ys = 3%nat -> sample <> [] -> (forall p y, In (p, y) sample -> floored ys p /\ In y ys) ->
   let loss := mean (map (fun s => - ln (fst s (snd s))) sample) in
@@ -126,21 +128,25 @@ Proof.
   destruct (F p y Hp) as [Fp Hy]. pose proof (A6_largest Y ys p y Fp Hy) as B. destruct Fp as [_ Fp].
   specialize (Fp y Hy). rewrite L in *. simpl in *.
   assert (ln (p y) <= ln (2 / 3)).
-  { destruct (Rle_lt_or_eq_dec (p y) (2 / 3)) as [H|H]; [lra | left; apply ln_increasing; lra | rewrite H; lra]. }
+  { destruct (Rle_lt_or_eq_dec (p y) (2 / 3)) as [H|H];
+      [lra | left; apply ln_increasing; lra | rewrite H; lra]. }
   assert (0.405 <= - ln (2 / 3)) by interval. lra.
 Qed.
 
 (** claim: A6.excludes | proves | caveats: reals
-    Two factors that satisfy assumption 6 are at most 1 apart in L1, for any number of classes: delta = 1 in theorem 5
-    is complete replacement. Attained by any n >= 2 classes. Paper: section 3.5 and its experiment. *)
+    Two factors that satisfy assumption 6 are at most 1 apart in L1, for any number of classes: delta = 1 in
+    theorem 5 is complete replacement. Attained by any n >= 2 classes. Paper: section 3.5 and its experiment.
+    *)
 Theorem A6_L1 :
   (forall (Y : Type) (ys : list Y) (p q : Y -> R), floored ys p -> floored ys q -> L1 ys p q <= 1) /\
   (forall n : nat, (2 <= n)%nat -> exists p q : nat -> R,
      floored (seq 0 n) p /\ floored (seq 0 n) q /\ L1 (seq 0 n) p q = 1).
 Proof.
   split.
-  - intros Y ys p q [[_ p1] Fp] [[_ q1] Fq]. destruct ys as [|y0 l]; [simpl in p1; lra|]. set (ys := y0 :: l) in *.
-    pose proof (length_pos ys y0 (or_introl eq_refl)) as L. set (n := INR (length ys)) in *. set (c := / (2 * n)) in *.
+  - intros Y ys p q [[_ p1] Fp] [[_ q1] Fq]. destruct ys as [|y0 l]; [simpl in p1; lra|]. set (ys := y0 :: l)
+      in *.
+    pose proof (length_pos ys y0 (or_introl eq_refl)) as L. set (n := INR (length ys)) in *. set
+      (c := / (2 * n)) in *.
     assert (nc : n * c = / 2) by (unfold c; field; lra).
     apply Rle_trans with (sum ys (fun y => p y + q y - 2 * c)).
     + apply sum_le; intros y Hy. specialize (Fp y Hy). specialize (Fq y Hy).
@@ -150,12 +156,14 @@ Proof.
     assert (c0 : 0 < c) by (apply Rinv_0_lt_compat; lra).
     assert (nc : INR n * c = / 2) by (unfold c; field; lra).
     assert (one : forall k, (k < n)%nat -> sum (seq 0 n) (fun y => if Nat.eqb y k then / 2 else 0) = / 2).
-    { intros k Hk. assert (G : forall m s, (s <= k)%nat -> sum (seq s m) (fun y => if Nat.eqb y k then / 2 else 0)
+    { intros k Hk. assert (G : forall m s, (s <= k)%nat -> sum (seq s m)
+        (fun y => if Nat.eqb y k then / 2 else 0)
         = if Nat.ltb k (s + m) then / 2 else 0).
       { induction m as [|m IH]; intros s Hs; cbn [seq sum].
         - destruct (Nat.ltb_spec k (s + 0)); [lia | easy].
         - destruct (Nat.eqb_spec s k) as [->|ne].
-          + assert (Z : forall m s, (k < s)%nat -> sum (seq s m) (fun y => if Nat.eqb y k then / 2 else 0) = 0).
+          + assert (Z : forall m s, (k < s)%nat -> sum (seq s m) (fun y => if Nat.eqb y k then / 2 else 0)
+              = 0).
             { clear. induction m as [|m IH]; intros s Hs; cbn [seq sum]; [easy|].
               rewrite IH by lia. destruct (Nat.eqb_spec s k); [lia | lra]. }
             rewrite Z by lia. destruct (Nat.ltb_spec k (k + S m)); [lra | lia].
@@ -170,12 +178,14 @@ Proof.
     split; [apply D; lia|]. split; [apply D; lia|]. unfold L1.
     rewrite (sum_ext _ _ (fun y => (if Nat.eqb y 0 then / 2 else 0) + (if Nat.eqb y 1 then / 2 else 0))).
     + rewrite sum_plus, !one by lia. lra.
-    + intros y _. destruct (Nat.eqb_spec y 0), (Nat.eqb_spec y 1); subst; try easy; unfold Rabs; destruct (Rcase_abs _); lra.
+    + intros y _. destruct (Nat.eqb_spec y 0), (Nat.eqb_spec y 1); subst; try easy; unfold Rabs; destruct
+        (Rcase_abs _); lra.
 Qed.
 
 (** claim: A6 | refutes | caveats: reals
-    A softmax does not satisfy assumption 6 at any temperature T > 0, with any number n >= 2 of classes: logits that
-    differ enough give a class less than 1/(2n). Paper: last sentence of assumption 6, section 2. *)
+    A softmax does not satisfy assumption 6 at any temperature T > 0, with any number n >= 2 of classes:
+    logits that differ enough give a class less than 1/(2n). Paper: last sentence of assumption 6, section 2.
+    *)
 Theorem A6_softmax : forall (n : nat) (T : R), (2 <= n)%nat -> 0 < T ->
   exists logit : nat -> R, ~ floored (seq 0 n) (normalize (seq 0 n) (fun y => exp (logit y / T))).
 Proof.
@@ -183,9 +193,12 @@ Proof.
   exists (fun y => if Nat.eqb y 0 then T * ln (2 * INR N) else 0). intros [_ F].
   specialize (F 1%nat). rewrite seq_length in F. specialize (F ltac:(unfold N; simpl; auto)).
   assert (L : 0 < INR N) by (unfold N; rewrite !S_INR; pose proof (pos_INR n); lra).
-  unfold normalize in F. simpl Nat.eqb in F. unfold Rdiv at 1 2 in F. rewrite !Rmult_0_l, exp_0, Rmult_1_l in F.
-  assert (S1 : 2 * INR N + 1 <= sum (seq 0 N) (fun y => exp ((if Nat.eqb y 0 then T * ln (2 * INR N) else 0) / T))).
-  { unfold N at 2. cbn [seq sum Nat.eqb]. replace (T * ln (2 * INR N) / T) with (ln (2 * INR N)) by (field; lra).
+  unfold normalize in F. simpl Nat.eqb in F. unfold Rdiv at 1 2 in F. rewrite !Rmult_0_l, exp_0,
+    Rmult_1_l in F.
+  assert (S1 : 2 * INR N + 1 <= sum (seq 0 N) (fun y => exp
+    ((if Nat.eqb y 0 then T * ln (2 * INR N) else 0) / T))).
+  { unfold N at 2. cbn [seq sum Nat.eqb]. replace (T * ln (2 * INR N) / T) with (ln (2 * INR N)) by
+      (field; lra).
     rewrite exp_ln by lra. unfold Rdiv at 1. rewrite Rmult_0_l, exp_0.
     match goal with |- _ <= _ + (_ + ?s) => assert (0 <= s) end; [|lra].
     apply sum_nonneg; intros. left. apply exp_pos. }

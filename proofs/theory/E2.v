@@ -1,12 +1,12 @@
 (* Conformal sets that survive corrupted evidence (a further theorem, not in the paper).
 
-   1. Split conformal prediction: if the n calibration scores and the score of a new case are exchangeable, and q is
-      the k-th smallest calibration score with k >= (1 - alpha)(n + 1), then the new score is at most q with
-      probability at least 1 - alpha.
-   2. For a pool of factors with real weights take as score of class y the lead s(y) of the best class over y in
-      g(y) = sum w_i ln f_i(y). If at most m items of the new case are replaced, each by one within Hilbert distance d,
-      then the set of all classes with score at most q + R holds the label with probability at least 1 - alpha, where
-      R = d W and W is the largest total weight of m items. *)
+   1. Split conformal prediction: if the n calibration scores and the score of a new case are exchangeable,
+      and q is the k-th smallest calibration score with k >= (1 - alpha)(n + 1), then the new score is at most
+      q with probability at least 1 - alpha.
+   2. For a pool of factors with real weights take as score of class y the lead s(y) of the best class over y
+      in g(y) = sum w_i ln f_i(y). If at most m items of the new case are replaced, each by one within Hilbert
+      distance d, then the set of all classes with score at most q + R holds the label with probability at
+      least 1 - alpha, where R = d W and W is the largest total weight of m items. *)
 Require Import Reals List Lra Psatz Arith Permutation.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
@@ -20,8 +20,8 @@ Definition count {A} (b : A -> bool) (l : list A) : nat := length (filter b l).
 Definition probability {O} (os : list O) (prob : O -> R) (A : O -> bool) : R :=
   sum os (fun o => if A o then prob o else 0).
 
-(* The scores S_0, ..., S_n (n calibration cases and the new one) are exchangeable: every event about them is as
-   likely as the same event about the scores in any other order. *)
+(* The scores S_0, ..., S_n (n calibration cases and the new one) are exchangeable: every event about them is
+   as likely as the same event about the scores in any other order. *)
 Definition exchangeable {O} (os : list O) (prob : O -> R) (n : nat) (S : O -> nat -> R) : Prop :=
   forall (sigma : nat -> nat) (A : (nat -> R) -> bool),
     Permutation (map sigma (seq 0 (n + 1))) (seq 0 (n + 1)) ->
@@ -38,7 +38,8 @@ Lemma below_spec a b : below a b = true <-> a < b.
 Proof. unfold below. destruct (Rlt_dec a b); intuition congruence. Qed.
 Lemma at_most_spec a b : at_most a b = true <-> a <= b.
 Proof. unfold at_most. destruct (Rle_dec a b); intuition congruence. Qed.
-Lemma count_le {A} (b c : A -> bool) l : (forall x, In x l -> b x = true -> c x = true) -> (count b l <= count c l)%nat.
+Lemma count_le {A} (b c : A -> bool) l : (forall x, In x l -> b x = true -> c x = true) ->
+  (count b l <= count c l)%nat.
 Proof.
   unfold count. induction l as [|a t IH]; simpl; intros H; [lia|].
   assert (L : (length (filter b t) <= length (filter c t))%nat) by (apply IH; auto).
@@ -53,7 +54,8 @@ Proof.
 Qed.
 Lemma count_sum {A} (b : A -> bool) l : INR (count b l) = sum l (fun x => if b x then 1 else 0).
 Proof.
-  unfold count. induction l as [|a t IH]; [easy|]. simpl. destruct (b a); [|lra]. cbn [length]. rewrite S_INR. lra.
+  unfold count. induction l as [|a t IH]; [easy|]. simpl. destruct (b a); [|lra]. cbn [length]. rewrite S_INR.
+    lra.
 Qed.
 
 (* Among any numbers at least k have fewer than k smaller ones. *)
@@ -94,12 +96,15 @@ Proof.
 Qed.
 
 (* The rank of the new score is uniform at worst. *)
-Lemma rank {O} (os : list O) prob n S k : distribution os prob -> exchangeable os prob n S -> (k <= n + 1)%nat ->
-  INR k <= (INR n + 1) * probability os prob (fun o => Nat.ltb (count (fun j => below (S o j) (S o n)) (seq 0 (n + 1))) k).
+Lemma rank {O} (os : list O) prob n S k : distribution os prob -> exchangeable os prob n S ->
+  (k <= n + 1)%nat ->
+  INR k <= (INR n + 1) * probability os prob (fun o => Nat.ltb
+    (count (fun j => below (S o j) (S o n)) (seq 0 (n + 1))) k).
 Proof.
   intros [p0 p1] X Hk. set (l := seq 0 (n + 1)).
   set (A := fun i (x : nat -> R) => Nat.ltb (count (fun j => below (x j) (x i)) l) k).
-  assert (E : forall i, In i l -> probability os prob (fun o => A i (S o)) = probability os prob (fun o => A n (S o))).
+  assert (E : forall i, In i l -> probability os prob (fun o => A i (S o)) = probability os prob
+    (fun o => A n (S o))).
   { intros i Hi. apply in_seq in Hi. rewrite (X (transpose i n) (A n)).
     - apply sum_ext; intros o _. replace (A n (fun j => S o (transpose i n j))) with (A i (S o)); [easy|].
       unfold A. replace (transpose i n n) with i by (unfold transpose; rewrite Nat.eqb_refl;
@@ -107,7 +112,8 @@ Proof.
       rewrite <- (count_map (fun j => below (S o j) (S o i)) (transpose i n)).
       now rewrite (count_perm _ _ _ (transpose_perm i n ltac:(lia))).
     - apply transpose_perm; lia.
-    - intros x y Exy. unfold A. f_equal. unfold count. f_equal. apply filter_ext_in. intros j Hj. apply in_seq in Hj.
+    - intros x y Exy. unfold A. f_equal. unfold count. f_equal. apply filter_ext_in. intros j Hj.
+        apply in_seq in Hj.
       now rewrite !Exy by lia. }
   assert (L : INR (length l) = INR n + 1) by (unfold l; rewrite seq_length, plus_INR; simpl; lra).
   assert (T : sum l (fun i => probability os prob (fun o => A i (S o)))
@@ -124,9 +130,11 @@ Proof.
 Qed.
 
 (** claim: E2 | proves | caveats: reals, finite-space
-    Split conformal coverage: for exchangeable scores, the new one is at most the k-th smallest of n calibration scores
-    with probability at least 1 - alpha, for any k <= n with k >= (1 - alpha)(n + 1). Ties are allowed. *)
-Theorem E2_conformal : forall (O : Type) (os : list O) (prob : O -> R) (n k : nat) (S : O -> nat -> R) (alpha : R)
+    Split conformal coverage: for exchangeable scores, the new one is at most the k-th smallest of n
+    calibration scores with probability at least 1 - alpha, for any k <= n with k >= (1 - alpha)(n + 1). Ties
+    are allowed. *)
+Theorem E2_conformal : forall (O : Type) (os : list O) (prob : O -> R) (n k : nat) (S : O -> nat -> R)
+  (alpha : R)
   (q : O -> R),
   distribution os prob -> exchangeable os prob n S -> (k <= n)%nat -> (1 - alpha) * (INR n + 1) <= INR k ->
   (forall o, In o os -> kth_smallest k (map (S o) (seq 0 n)) (q o)) ->
@@ -134,12 +142,14 @@ Theorem E2_conformal : forall (O : Type) (os : list O) (prob : O -> R) (n k : na
 Proof.
   intros O os prob n k S alpha q D X kn Hk Q. pose proof (rank os prob n S k D X ltac:(lia)) as R.
   pose proof (pos_INR n) as n0.
-  assert (B : 1 - alpha <= probability os prob (fun o => Nat.ltb (count (fun j => below (S o j) (S o n)) (seq 0 (n + 1))) k)).
+  assert (B : 1 - alpha <= probability os prob (fun o => Nat.ltb
+    (count (fun j => below (S o j) (S o n)) (seq 0 (n + 1))) k)).
   { apply Rmult_le_reg_l with (INR n + 1); lra. }
   eapply Rle_trans; [exact B|]. apply probability_le; [apply D|]. intros o Ho H.
   apply Nat.ltb_lt in H. apply at_most_spec. destruct (Rle_lt_dec (S o n) (q o)) as [|C]; [easy|]. exfalso.
   destruct (Q o Ho) as [_ [_ K]]. rewrite count_map in K.
-  assert (W : (count (fun j => at_most (S o j) (q o)) (seq 0 n) <= count (fun j => below (S o j) (S o n)) (seq 0 (n + 1)))%nat).
+  assert (W : (count (fun j => at_most (S o j) (q o)) (seq 0 n) <= count (fun j => below (S o j) (S o n))
+    (seq 0 (n + 1)))%nat).
   { rewrite seq_app. unfold count at 2. rewrite filter_app, app_length. etransitivity; [|apply Nat.le_add_r].
     apply count_le. intros j _ Hj. apply at_most_spec in Hj. apply below_spec. lra. }
   lia.
@@ -154,7 +164,8 @@ Definition lead {I} (classes : list nat) (items : list I) (w : I -> R) (f : I ->
   largest classes (log_score items w f) - log_score items w f y.
 
 (* At most m items of f are replaced, each by one within Hilbert distance d; all entries are positive. *)
-Definition corrupted {I} (classes : list nat) (items : list I) (m : nat) (d : R) (f g : I -> nat -> R) : Prop :=
+Definition corrupted {I} (classes : list nat) (items : list I) (m : nat) (d : R) (f g : I -> nat -> R)
+  : Prop :=
   exists bad : I -> bool, (count bad items <= m)%nat /\
     forall i, In i items ->
       (forall y, In y classes -> 0 < f i y /\ 0 < g i y) /\
@@ -169,7 +180,8 @@ Proof.
   intros Hy w0 d0 [bad [Hm C]] HW. unfold lead.
   destruct (largest_in classes (log_score items w g)) as [z [Hz ->]]; [now destruct classes|].
   pose proof (largest_ge classes (log_score items w f) z Hz) as M.
-  assert (B : (log_score items w g z - log_score items w f z) - (log_score items w g y - log_score items w f y)
+  assert (B : (log_score items w g z - log_score items w f z) -
+    (log_score items w g y - log_score items w f y)
     <= sum (filter bad items) (fun i => d * w i)).
   { unfold log_score. rewrite <- !sum_minus. clear HW Hm M.
     induction items as [|i t IH]; simpl; [lra|].
@@ -190,12 +202,14 @@ Proof.
 Qed.
 
 (** claim: E2 | proves | caveats: reals, finite-space
-    Robust conformal sets: the calibration scores and the score of the clean new case are exchangeable. Whatever the
-    adversary does to at most m items of the new case, each within Hilbert distance d, the set of the classes whose
-    score on the corrupted evidence is at most q + d W holds the label with probability at least 1 - alpha. W bounds
-    the total weight of any m items: the sum of the m largest weights. *)
-Theorem E2_robust : forall (O I : Type) (os : list O) (prob : O -> R) (n k : nat) (S : O -> nat -> R) (alpha : R)
-  (q : O -> R) (classes : list nat) (label : O -> nat) (items : list I) (w : O -> I -> R) (clean attacked : O -> I -> nat -> R)
+    Robust conformal sets: the calibration scores and the score of the clean new case are exchangeable.
+    Whatever the adversary does to at most m items of the new case, each within Hilbert distance d, the set of
+    the classes whose score on the corrupted evidence is at most q + d W holds the label with probability at
+    least 1 - alpha. W bounds the total weight of any m items: the sum of the m largest weights. *)
+Theorem E2_robust : forall (O I : Type) (os : list O) (prob : O -> R) (n k : nat) (S : O -> nat -> R)
+  (alpha : R)
+  (q : O -> R) (classes : list nat) (label : O -> nat) (items : list I) (w : O -> I -> R)
+    (clean attacked : O -> I -> nat -> R)
   (m : nat) (d W : R),
   distribution os prob -> exchangeable os prob n S -> (k <= n)%nat -> (1 - alpha) * (INR n + 1) <= INR k ->
   (forall o, In o os -> kth_smallest k (map (S o) (seq 0 n)) (q o)) ->
@@ -203,7 +217,8 @@ Theorem E2_robust : forall (O I : Type) (os : list O) (prob : O -> R) (n k : nat
   0 <= d -> (forall o, In o os -> corrupted classes items m d (clean o) (attacked o)) ->
   (forall o i, In o os -> In i items -> 0 <= w o i) ->
   (forall o bad, In o os -> (count bad items <= m)%nat -> sum (filter bad items) (w o) <= W) ->
-  1 - alpha <= probability os prob (fun o => at_most (lead classes items (w o) (attacked o) (label o)) (q o + d * W)).
+  1 - alpha <= probability os prob (fun o => at_most (lead classes items (w o) (attacked o) (label o))
+    (q o + d * W)).
 Proof.
   intros O I os prob n k S alpha q classes label items w clean attacked m d W D X kn Hk Q HS d0 HC w0 HW.
   eapply Rle_trans; [apply (E2_conformal O os prob n k S alpha q D X kn Hk Q)|].
@@ -227,8 +242,10 @@ Proof.
   assert (C : (sigma 0 = 0 /\ sigma 1 = 1)%nat \/ (sigma 0 = 1 /\ sigma 1 = 0)%nat).
   { pose proof (L 0%nat ltac:(lia)). pose proof (L 1%nat ltac:(lia)). lia. }
   destruct C as [[E0 E1]|[E0 E1]].
-  - rewrite (H (fun i => INR (sigma i)) (fun i => INR i)), (H (fun i => 1 - INR (sigma i)) (fun i => 1 - INR i)); auto;
+  - rewrite (H (fun i => INR (sigma i)) (fun i => INR i)),
+      (H (fun i => 1 - INR (sigma i)) (fun i => 1 - INR i)); auto;
       intros [|[|i]] Hi; try lia; rewrite ?E0, ?E1; simpl; lra.
-  - rewrite (H (fun i => INR (sigma i)) (fun i => 1 - INR i)), (H (fun i => 1 - INR (sigma i)) (fun i => INR i));
+  - rewrite (H (fun i => INR (sigma i)) (fun i => 1 - INR i)),
+      (H (fun i => 1 - INR (sigma i)) (fun i => INR i));
       [destruct (A _), (A _); lra | |]; intros [|[|i]] Hi; try lia; rewrite ?E0, ?E1; simpl; lra.
 Qed.

@@ -1,14 +1,15 @@
-(* Lemma 6 of the paper (appendix A.6): for losses that are L-Lipschitz in the parameters, and an L2 penalty with
-   factor lambda, removing one of N examples moves what gradient descent learns by at most 2L/(lambda N). The sketch of
-   its proof uses strong convexity; the statement, which is about a neural network, does not assume convexity.
+(* Lemma 6 of the paper (appendix A.6): for losses that are L-Lipschitz in the parameters, and an L2 penalty
+   with factor lambda, removing one of N examples moves what gradient descent learns by at most 2L/(lambda N).
+   The sketch of its proof uses strong convexity; the statement, which is about a neural network, does not
+   assume convexity.
 
    Without convexity it is false, already for one parameter.
-   1. For the global minimizer: with two valleys, one example decides which is the deeper. The minimizer, unique before
-      and after, moves by 2 for every N >= 3, so no constant in place of 2 helps.
-   2. For gradient descent itself with the constant 2: losses 1/2 min(|w - 3/2|, |w + 3/2|), |w + 3/2|, |w - 2| and
-      lambda = 1/2. From every start in (0, 3/2), with every step of at most 1/10, training on all three ends near 1/3,
-      without the last near -3/2; the distance exceeds 4/3.
-   For convex losses the lemma holds; that is another file. *)
+   1. For the global minimizer: with two valleys, one example decides which is the deeper. The minimizer,
+      unique before and after, moves by 2 for every N >= 3, so no constant in place of 2 helps.
+   2. For gradient descent itself with the constant 2: losses 1/2 min(|w - 3/2|, |w + 3/2|), |w + 3/2|, |w -
+      2| and lambda = 1/2. From every start in (0, 3/2), with every step of at most 1/10, training on all
+      three ends near 1/3, without the last near -3/2; the distance exceeds 4/3. For convex losses the lemma
+      holds; that is another file. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -40,7 +41,8 @@ Definition lemma_6_descent (C : R) : Prop :=
     losses <> [] -> 0 < lambda -> (forall f, In f (losses ++ [last]) -> lipschitz L f) ->
     gradient (objective (losses ++ [last]) lambda) g -> gradient (objective losses lambda) g' ->
     exists step0, 0 < step0 /\ forall step, 0 < step <= step0 -> forall K, exists k, (K <= k)%nat /\
-      Rabs (descent g step start k - descent g' step start k) <= C * L / (lambda * INR (length (losses ++ [last]))).
+      Rabs (descent g step start k - descent g' step start k) <= C * L /
+        (lambda * INR (length (losses ++ [last]))).
 
 (** * Lipschitz losses *)
 
@@ -84,12 +86,14 @@ Proof. cases; nra. Qed.
 Lemma deep_right w : w <> 1 ->
   0 < (valleys w + w ^ 2 / 4 - / 4) + (left_pull w + right_pull w + w ^ 2 / 2 - 3 / 2).
 Proof.
-  intros H. assert (0 < (w - 1) ^ 2) by (assert (w - 1 <> 0) by lra; pose proof (Rsqr_pos_lt (w - 1) H0); unfold Rsqr in *; lra).
+  intros H. assert (0 < (w - 1) ^ 2) by (assert (w - 1 <> 0) by lra; pose proof (Rsqr_pos_lt (w - 1) H0);
+    unfold Rsqr in *; lra).
   cases; nra.
 Qed.
 Lemma deep_left w : w <> -1 -> 0 < (valleys w + w ^ 2 / 4 - / 4) + (left_pull w + w ^ 2 / 4 - / 4).
 Proof.
-  intros H. assert (0 < (w + 1) ^ 2) by (assert (w + 1 <> 0) by lra; pose proof (Rsqr_pos_lt (w + 1) H0); unfold Rsqr in *; lra).
+  intros H. assert (0 < (w + 1) ^ 2) by (assert (w + 1 <> 0) by lra; pose proof (Rsqr_pos_lt (w + 1) H0);
+    unfold Rsqr in *; lra).
   cases; nra.
 Qed.
 
@@ -110,23 +114,28 @@ Proof.
   assert (V : valleys (-1) = 0) by (cases; lra). assert (W : left_pull (-1) = 0) by (cases; lra).
   rewrite V, W. field. lra.
 Qed.
-Lemma objective_all w : objective (losses ++ [right_pull]) (1 / 2) w - objective (losses ++ [right_pull]) (1 / 2) 1 =
-  / (INR n + 3) * ((INR n + 1) * (valleys w + w ^ 2 / 4 - / 4) + (left_pull w + right_pull w + w ^ 2 / 2 - 3 / 2)).
+Lemma objective_all w : objective (losses ++ [right_pull]) (1 / 2) w - objective (losses ++ [right_pull])
+  (1 / 2) 1 =
+  / (INR n + 3) * ((INR n + 1) * (valleys w + w ^ 2 / 4 - / 4) +
+    (left_pull w + right_pull w + w ^ 2 / 2 - 3 / 2)).
 Proof.
   unfold objective. rewrite length_all. unfold losses. rewrite !sum_app, !sum_repeat, S_INR. simpl sum.
-  pose proof (pos_INR n). assert (V : valleys 1 = 0) by (cases; lra). assert (W : left_pull 1 = 1) by (cases; lra).
+  pose proof (pos_INR n). assert (V : valleys 1 = 0) by (cases; lra). assert (W : left_pull 1 = 1) by
+    (cases; lra).
   assert (U : right_pull 1 = 0) by (cases; lra). rewrite V, W, U. field. lra.
 Qed.
 
 Lemma minimizer_less : minimizes (objective losses (1 / 2)) (-1).
 Proof.
   intros w H. apply Rminus_gt_0_lt. rewrite objective_less. pose proof (pos_INR n).
-  pose proof (valleys_pos w). pose proof (deep_left w H). apply Rmult_lt_0_compat; [apply Rinv_0_lt_compat; lra|]. nra.
+  pose proof (valleys_pos w). pose proof (deep_left w H). apply Rmult_lt_0_compat;
+    [apply Rinv_0_lt_compat; lra|]. nra.
 Qed.
 Lemma minimizer_all : minimizes (objective (losses ++ [right_pull]) (1 / 2)) 1.
 Proof.
   intros w H. apply Rminus_gt_0_lt. rewrite objective_all. pose proof (pos_INR n).
-  pose proof (valleys_pos w). pose proof (deep_right w H). apply Rmult_lt_0_compat; [apply Rinv_0_lt_compat; lra|]. nra.
+  pose proof (valleys_pos w). pose proof (deep_right w H). apply Rmult_lt_0_compat;
+    [apply Rinv_0_lt_compat; lra|]. nra.
 Qed.
 Lemma losses_lipschitz f : In f (losses ++ [right_pull]) -> lipschitz 1 f.
 Proof.
@@ -138,16 +147,17 @@ Qed.
 End Jump.
 
 (** claim: L6 | refutes | caveats: reals, minimizer
-    Without convexity one example can move the minimizer by 2, from -1 to 1, however many examples there are, while
-    the claim allows C L/(lambda N): false for every constant C, in particular for 2. Both minimizers are unique, all
-    losses are 1-Lipschitz, lambda = 1/2. Paper: lemma 6, appendix A.6. *)
+    Without convexity one example can move the minimizer by 2, from -1 to 1, however many examples there are,
+    while the claim allows C L/(lambda N): false for every constant C, in particular for 2. Both minimizers
+    are unique, all losses are 1-Lipschitz, lambda = 1/2. Paper: lemma 6, appendix A.6. *)
 Theorem L6_refuted : forall C, ~ lemma_6 C.
 Proof.
   intros C H. destruct (large (Rabs C)) as [n Hn]. pose proof (Rle_abs C) as C1.
   pose proof (pos_INR n) as n0.
   specialize (H (repeat valleys (S n) ++ [left_pull]) right_pull 1 (1 / 2) 1 (-1)).
   assert (B : Rabs (1 - -1) <= C * 1 / (1 / 2 * (INR n + 3))).
-  { rewrite <- length_all. apply H; [simpl; easy | lra | apply losses_lipschitz | apply minimizer_all | apply minimizer_less]. }
+  { rewrite <- length_all. apply H; [simpl; easy | lra | apply losses_lipschitz | apply minimizer_all | apply
+      minimizer_less]. }
   rewrite Rabs_pos_eq in B by lra.
   apply (Rmult_le_compat_r (1 / 2 * (INR n + 3))) in B; [|lra]. unfold Rdiv at 2 in B.
   rewrite (Rmult_assoc (C * 1)), Rinv_l in B by lra. lra.
@@ -165,11 +175,13 @@ Definition grad_less (w : R) : R := (slope_1 w + sign (w + 3 / 2)) / 2 + w / 2.
 Definition grad_all (w : R) : R := (slope_1 w + sign (w + 3 / 2) + sign (w - 2)) / 3 + w / 2.
 
 (* Where F is a quadratic on an open interval, its derivative is that of the quadratic. *)
-Lemma derivative_on (F : R -> R) a b p s w : a < w < b -> (forall v, a < v < b -> F v = p + s * v + v ^ 2 / 4) ->
+Lemma derivative_on (F : R -> R) a b p s w : a < w < b -> (forall v, a < v < b -> F v = p + s * v + v ^ 2 / 4)
+  ->
   derivable_pt_lim F w (s + w / 2).
 Proof.
   intros [wa wb] E eps e0. set (r := Rmin (Rmin (w - a) (b - w)) eps).
-  assert (r0 : 0 < r) by (repeat apply Rmin_glb_lt; lra). exists (mkposreal r r0). intros h h0 Hh. simpl in Hh.
+  assert (r0 : 0 < r) by (repeat apply Rmin_glb_lt; lra). exists (mkposreal r r0). intros h h0 Hh.
+    simpl in Hh.
   assert (r1 : r <= w - a /\ r <= b - w /\ r <= eps).
   { unfold r. pose proof (Rmin_l (Rmin (w - a) (b - w)) eps). pose proof (Rmin_r (Rmin (w - a) (b - w)) eps).
     pose proof (Rmin_l (w - a) (b - w)). pose proof (Rmin_r (w - a) (b - w)). lra. }
@@ -188,21 +200,30 @@ Proof.
   exists [- (3 / 2); 0; 3 / 2]. intros w Hw. simpl in Hw.
   assert (C : w < - (3 / 2) \/ - (3 / 2) < w < 0 \/ 0 < w < 3 / 2 \/ 3 / 2 < w) by lra.
   destruct C as [C|[C|[C|C]]].
-  - replace (grad_less w) with (- 3 / 4 + w / 2) by signs. apply derivative_on with (w - 1) (- (3 / 2)) (- 9 / 8); [lra | quadratic].
-  - replace (grad_less w) with (3 / 4 + w / 2) by signs. apply derivative_on with (- (3 / 2)) 0 (9 / 8); [lra | quadratic].
-  - replace (grad_less w) with (/ 4 + w / 2) by signs. apply derivative_on with 0 (3 / 2) (9 / 8); [lra | quadratic].
-  - replace (grad_less w) with (3 / 4 + w / 2) by signs. apply derivative_on with (3 / 2) (w + 1) (3 / 8); [lra | quadratic].
+  - replace (grad_less w) with (- 3 / 4 + w / 2) by signs. apply derivative_on with (w - 1) (- (3 / 2))
+      (- 9 / 8); [lra | quadratic].
+  - replace (grad_less w) with (3 / 4 + w / 2) by signs. apply derivative_on with (- (3 / 2)) 0 (9 / 8);
+      [lra | quadratic].
+  - replace (grad_less w) with (/ 4 + w / 2) by signs. apply derivative_on with 0 (3 / 2) (9 / 8);
+      [lra | quadratic].
+  - replace (grad_less w) with (3 / 4 + w / 2) by signs. apply derivative_on with (3 / 2) (w + 1) (3 / 8);
+      [lra | quadratic].
 Qed.
 Lemma gradient_all : gradient (objective [loss_1; loss_2; loss_3] (1 / 2)) grad_all.
 Proof.
   exists [- (3 / 2); 0; 3 / 2; 2]. intros w Hw. simpl in Hw.
   assert (C : w < - (3 / 2) \/ - (3 / 2) < w < 0 \/ 0 < w < 3 / 2 \/ 3 / 2 < w < 2 \/ 2 < w) by lra.
   destruct C as [C|[C|[C|[C|C]]]].
-  - replace (grad_all w) with (- 5 / 6 + w / 2) by signs. apply derivative_on with (w - 1) (- (3 / 2)) (- / 12); [lra | quadratic].
-  - replace (grad_all w) with (/ 6 + w / 2) by signs. apply derivative_on with (- (3 / 2)) 0 (17 / 12); [lra | quadratic].
-  - replace (grad_all w) with (- / 6 + w / 2) by signs. apply derivative_on with 0 (3 / 2) (17 / 12); [lra | quadratic].
-  - replace (grad_all w) with (/ 6 + w / 2) by signs. apply derivative_on with (3 / 2) 2 (11 / 12); [lra | quadratic].
-  - replace (grad_all w) with (5 / 6 + w / 2) by signs. apply derivative_on with 2 (w + 1) (- 5 / 12); [lra | quadratic].
+  - replace (grad_all w) with (- 5 / 6 + w / 2) by signs. apply derivative_on with (w - 1) (- (3 / 2))
+      (- / 12); [lra | quadratic].
+  - replace (grad_all w) with (/ 6 + w / 2) by signs. apply derivative_on with (- (3 / 2)) 0 (17 / 12);
+      [lra | quadratic].
+  - replace (grad_all w) with (- / 6 + w / 2) by signs. apply derivative_on with 0 (3 / 2) (17 / 12);
+      [lra | quadratic].
+  - replace (grad_all w) with (/ 6 + w / 2) by signs. apply derivative_on with (3 / 2) 2 (11 / 12);
+      [lra | quadratic].
+  - replace (grad_all w) with (5 / 6 + w / 2) by signs. apply derivative_on with 2 (w + 1) (- 5 / 12);
+      [lra | quadratic].
 Qed.
 
 Section Descent.
@@ -215,7 +236,8 @@ Lemma descent_all k : descent grad_all step start k - / 3 = (1 - step / 2) ^ k *
 Proof.
   induction k as [|k [IH B]]; [simpl; lra|]. cbn [descent]. set (w := descent grad_all step start k) in *.
   replace (grad_all w) with (- / 6 + w / 2) by signs. cbn [pow]. split; [|nra].
-  replace ((1 - step / 2) * (1 - step / 2) ^ k * (start - / 3)) with ((1 - step / 2) * (w - / 3)) by (rewrite IH; ring).
+  replace ((1 - step / 2) * (1 - step / 2) ^ k * (start - / 3)) with ((1 - step / 2) * (w - / 3)) by
+    (rewrite IH; ring).
   field.
 Qed.
 Lemma descent_all_end : exists K, forall k, (K <= k)%nat -> / 3 - / 10 < descent grad_all step start k.
@@ -231,7 +253,8 @@ Proof. intros H. unfold grad_less, slope_1, sign. repeat destruct (Rlt_dec _ _);
 Lemma less_moves w : - (6 / 5) < w < 3 / 2 -> w - step * grad_less w <= w - step * (15 / 100).
 Proof. intros H. unfold grad_less, slope_1, sign. repeat destruct (Rlt_dec _ _); nra. Qed.
 Lemma descent_less k : descent grad_less step start k <= - (6 / 5) \/
-  (- (6 / 5) < descent grad_less step start k /\ descent grad_less step start k <= start - INR k * (step * (15 / 100))).
+  (- (6 / 5) < descent grad_less step start k /\ descent grad_less step start k <= start - INR k *
+    (step * (15 / 100))).
 Proof.
   induction k as [|k IH]; [right; simpl; lra|]. cbn [descent]. set (w := descent grad_less step start k) in *.
   destruct IH as [IH|[IH1 IH2]]; [left; now apply less_stays|].
@@ -245,15 +268,16 @@ Proof.
   destruct (descent_less k) as [|[H1 H2]]; [easy|]. exfalso. apply le_INR in Hk.
   assert (c : 0 < step * (15 / 100)) by lra. set (x := step * (15 / 100)) in *.
   assert (27 / 10 < INR K * x).
-  { apply (Rmult_lt_compat_r x) in HK; [|easy]. unfold Rdiv in HK. rewrite Rmult_assoc, Rinv_l in HK by lra. lra. }
+  { apply (Rmult_lt_compat_r x) in HK; [|easy]. unfold Rdiv in HK. rewrite Rmult_assoc, Rinv_l in HK by lra.
+      lra. }
   assert (INR K * x <= INR k * x) by (apply Rmult_le_compat_r; lra). lra.
 Qed.
 End Descent.
 
 (** claim: L6 | refutes | caveats: reals
-    For gradient descent itself: three 1-Lipschitz losses and lambda = 1/2. From any start between 0 and 3/2, with any
-    constant step of at most 1/10, the parameter learned on all three and the one learned without the last differ, from
-    some iteration on, by more than 4/3 = 2L/(lambda N). Paper: lemma 6, appendix A.6. *)
+    For gradient descent itself: three 1-Lipschitz losses and lambda = 1/2. From any start between 0 and 3/2,
+    with any constant step of at most 1/10, the parameter learned on all three and the one learned without the
+    last differ, from some iteration on, by more than 4/3 = 2L/(lambda N). Paper: lemma 6, appendix A.6. *)
 Theorem L6_descent_refuted :
   (forall f, In f [loss_1; loss_2; loss_3] -> lipschitz 1 f) /\
   gradient (objective [loss_1; loss_2; loss_3] (1 / 2)) grad_all /\
@@ -265,8 +289,7 @@ Proof.
   assert (A : forall f, In f [loss_1; loss_2; loss_3] -> lipschitz 1 f).
   { intros f [<-|[<-|[<-|[]]]]; [|apply lipschitz_abs | apply lipschitz_abs].
     apply lipschitz_scale; [lra|]. apply lipschitz_min; apply lipschitz_abs. }
-  assert (B : forall start step, 0 < start < 3 / 2 -> 0 < step <= 1 / 10 -> exists K, forall k, (K <= k)%nat ->
-     2 * 1 / (1 / 2 * 3) < Rabs (descent grad_all step start k - descent grad_less step start k)).
+  match goal with |- _ /\ _ /\ _ /\ ?distance /\ _ => assert (B : distance) end.
   { intros start step Hs Hstep.
     destruct (descent_all_end start step Hs ltac:(lra)) as [K1 H1].
     destruct (descent_less_end start step Hs ltac:(lra)) as [K2 H2].
@@ -277,5 +300,6 @@ Proof.
     [easy | lra | exact A | exact gradient_all | exact gradient_less|].
   set (step := Rmin step0 (1 / 10)). assert (P : 0 < step) by (apply Rmin_glb_lt; lra).
   destruct (B 1 step) as [K HK]; [lra | split; [easy | apply Rmin_r]|].
-  destruct (Hs step ltac:(split; [easy | apply Rmin_l]) K) as [k [Hk G]]. specialize (HK k Hk). simpl in G. lra.
+  destruct (Hs step ltac:(split; [easy | apply Rmin_l]) K) as [k [Hk G]]. specialize (HK k Hk). simpl in G.
+    lra.
 Qed.

@@ -1,12 +1,14 @@
-(* Lemma 7 of the paper (appendix A.7); theorem 3 has the same bound, see T3.v. The claim: with effective dimension d, N independent examples and regularized empirical risk minimization, with probability
-   at least 1 - delta, L <= L^ + sqrt(2 (L^ + 1/N) (d ln(eN/d) + ln(2/delta)) / N).
+(* Lemma 7 of the paper (appendix A.7); theorem 3 has the same bound, see T3.v. The claim: with effective
+   dimension d, N independent examples and regularized empirical risk minimization, with probability at least
+   1 - delta, L <= L^ + sqrt(2 (L^ + 1/N) (d ln(eN/d) + ln(2/delta)) / N).
 
-   False, by a learner that memorizes. With probability 1 - q the input is one old value, of class 0; else it is one of
-   m fresh values, of class 1, all equally likely. A hypothesis says "class 1" on at most d fresh values: this class has
-   VC dimension d. The regularized risk is least where all fresh values seen are memorized, if there are at most d of
-   them. Then L^ = 0, but L >= q (1 - d/m). By Markov's inequality the sample has more than d fresh values with
-   probability at most qN/(d+1). Hence the claim fails at all N, d, delta with
-   2 (d ln(eN/d) + ln(2/delta)) < N^2 and < ((1 - delta)(d + 1))^2; for d = N and delta = 0.05 from N = 4 on. *)
+   False, by a learner that memorizes. With probability 1 - q the input is one old value, of class 0; else it
+   is one of m fresh values, of class 1, all equally likely. A hypothesis says "class 1" on at most d fresh
+   values: this class has VC dimension d. The regularized risk is least where all fresh values seen are
+   memorized, if there are at most d of them. Then L^ = 0, but L >= q (1 - d/m). By Markov's inequality the
+   sample has more than d fresh values with probability at most qN/(d+1). Hence the claim fails at all N, d,
+   delta with 2 (d ln(eN/d) + ln(2/delta)) < N^2 and < ((1 - delta)(d + 1))^2; for d = N and delta = 0.05 from
+   N = 4 on. *)
 Require Import Reals List Lra Psatz Arith.
 From Interval Require Import Tactic.
 From LPF Require Import Sums T5prime.
@@ -20,7 +22,8 @@ Fixpoint tuples {A} (l : list A) (n : nat) : list (list A) :=
 Section Learning.
 Context {X Theta : Type} (predict : Theta -> X -> bool).
 Definition loss (t : Theta) (z : X * bool) : R := if Bool.eqb (predict t (fst z)) (snd z) then 0 else 1.
-Definition risk (zs : list (X * bool)) (P : X * bool -> R) (t : Theta) : R := sum zs (fun z => P z * loss t z).
+Definition risk (zs : list (X * bool)) (P : X * bool -> R) (t : Theta) : R := sum zs
+  (fun z => P z * loss t z).
 Definition empirical (s : list (X * bool)) (t : Theta) : R := sum s (loss t) / INR (length s).
 (* Every labelling of the inputs in l is the prediction of an allowed hypothesis. *)
 Definition shattered (allowed : Theta -> Prop) (l : list X) : Prop :=
@@ -33,9 +36,9 @@ End Learning.
 Definition complexity (N d : nat) (delta : R) : R := INR d * ln (exp 1 * INR N / INR d) + ln (2 / delta).
 Definition gap (L : R) (N d : nat) (delta : R) : R := sqrt (2 * (L + / INR N) * complexity N d delta / INR N).
 
-(* The claim at N, d, delta: for every class of dimension d, every distribution of examples, every penalty and every
-   learner that minimizes empirical risk plus penalty. N examples are drawn independently: a sample s has probability
-   prod s P. *)
+(* The claim at N, d, delta: for every class of dimension d, every distribution of examples, every penalty and
+   every learner that minimizes empirical risk plus penalty. N examples are drawn independently: a sample s
+   has probability prod s P. *)
 Definition lemma_7 (N d : nat) (delta : R) : Prop :=
   forall (X Theta : Type) (zs : list (X * bool)) (P : X * bool -> R) (allowed : Theta -> Prop)
     (predict : Theta -> X -> bool) (penalty : Theta -> R) (learn : list (X * bool) -> Theta),
@@ -43,7 +46,8 @@ Definition lemma_7 (N d : nat) (delta : R) : Prop :=
     (forall s, In s (tuples zs N) -> allowed (learn s) /\ forall t, allowed t ->
        empirical predict s (learn s) + penalty (learn s) <= empirical predict s t + penalty t) ->
     1 - delta <= sum (tuples zs N) (fun s =>
-      if Rle_dec (risk predict zs P (learn s)) (empirical predict s (learn s) + gap (empirical predict s (learn s)) N d delta)
+      if Rle_dec (risk predict zs P (learn s)) (empirical predict s (learn s) + gap
+        (empirical predict s (learn s)) N d delta)
       then prod s P else 0).
 
 (** * Samples *)
@@ -52,7 +56,8 @@ Lemma sum_app {A} (l m : list A) f : sum (l ++ m) f = sum l f + sum m f.
 Proof. induction l; simpl; lra. Qed.
 Lemma sum_map {A B} (l : list A) (g : A -> B) f : sum (map g l) f = sum l (fun x => f (g x)).
 Proof. induction l; simpl; congruence. Qed.
-Lemma sum_tuples {A} (l : list A) n F : sum (tuples l (S n)) F = sum l (fun x => sum (tuples l n) (fun t => F (x :: t))).
+Lemma sum_tuples {A} (l : list A) n F : sum (tuples l (S n)) F = sum l
+  (fun x => sum (tuples l n) (fun t => F (x :: t))).
 Proof.
   simpl. generalize (tuples l n) as m. intros m. induction l as [|a t IH]; simpl; [easy|].
   rewrite sum_app, sum_map. f_equal. clear -IH. exact IH.
@@ -62,7 +67,8 @@ Proof.
   revert t. induction n as [|n IH]; intros t; simpl.
   - split; [intros [<-|[]]; split; [easy | intros x []] | intros [H _]; destruct t; [now left | easy]].
   - rewrite in_flat_map. split.
-    + intros [x [Hx Ht]]. apply in_map_iff in Ht. destruct Ht as [t' [<- Ht]]. apply IH in Ht. destruct Ht as [L I].
+    + intros [x [Hx Ht]]. apply in_map_iff in Ht. destruct Ht as [t' [<- Ht]]. apply IH in Ht.
+        destruct Ht as [L I].
       split; [simpl; congruence|]. intros y [<-|Hy]; auto.
     + intros [L I]. destruct t as [|x t]; [easy|]. exists x. split; [apply I; now left|].
       apply in_map, IH. split; [now injection L | intros y Hy; apply I; now right].
@@ -73,7 +79,8 @@ Proof.
   transitivity (sum l P); [|exact H]. apply sum_ext; intros x _. rewrite sum_scal, IH. ring.
 Qed.
 (* The mean number of examples with a property. *)
-Lemma tuples_mean {A} (l : list A) P (b : A -> bool) q n : sum l P = 1 -> sum l (fun x => P x * if b x then 1 else 0) = q ->
+Lemma tuples_mean {A} (l : list A) P (b : A -> bool) q n : sum l P = 1 -> sum l
+  (fun x => P x * if b x then 1 else 0) = q ->
   sum (tuples l n) (fun s => prod s P * sum s (fun x => if b x then 1 else 0)) = INR n * q.
 Proof.
   intros H Q. induction n as [|n IH]; [simpl; ring|]. rewrite sum_tuples, S_INR.
@@ -87,7 +94,8 @@ Qed.
 (* The best of finitely many hypotheses. *)
 Fixpoint argmin {A} (f : A -> R) (best : A) (l : list A) : A :=
   match l with [] => best | x :: t => argmin f (if Rle_dec (f best) (f x) then best else x) t end.
-Lemma argmin_le {A} (f : A -> R) l : forall best, f (argmin f best l) <= f best /\ forall x, In x l -> f (argmin f best l) <= f x.
+Lemma argmin_le {A} (f : A -> R) l : forall best, f (argmin f best l) <= f best /\ forall x, In x l -> f
+  (argmin f best l) <= f x.
 Proof.
   induction l as [|a t IH]; intros best; simpl; [split; [lra | easy]|].
   destruct (Rle_dec (f best) (f a)); [destruct (IH best) as [H1 H2] | destruct (IH a) as [H1 H2]];
@@ -135,7 +143,8 @@ Qed.
 
 Lemma fresh_mean : sum zs (fun z => P z * if snd z then 1 else 0) = q.
 Proof.
-  pose proof m_pos. unfold zs. cbn [sum]. rewrite sum_map. unfold P. simpl. rewrite sum_const, seq_length. field. lra.
+  pose proof m_pos. unfold zs. cbn [sum]. rewrite sum_map. unfold P. simpl. rewrite sum_const, seq_length.
+    field. lra.
 Qed.
 
 Lemma memorizer_vc : vc_dimension predict allowed d.
@@ -186,7 +195,8 @@ Proof.
 Qed.
 
 (* With at most d fresh examples, all are memorized. *)
-Lemma memorized s : length s = N -> incl s zs -> (length (fresh s) <= d)%nat -> empirical predict s (learn s) = 0.
+Lemma memorized s : length s = N -> incl s zs -> (length (fresh s) <= d)%nat -> empirical predict s (learn s)
+  = 0.
 Proof.
   intros L Hs Hd. pose proof N_pos as N0. set (F := nodup Nat.eq_dec (fresh s)).
   assert (inF : forall x, In x F <-> In x (fresh s)) by (intros; apply nodup_In).
@@ -194,24 +204,29 @@ Proof.
   { etransitivity; [|exact Hd]. apply NoDup_incl_length; [apply NoDup_nodup | intros x; apply inF]. }
   assert (Fm : incl F (seq 1 m)).
   { intros x Hx. apply inF in Hx. unfold fresh in Hx. apply in_map_iff in Hx. destruct Hx as [[x' y] [<- Hx]].
-    apply filter_In in Hx. destruct Hx as [Hx Y]. simpl in Y. subst y. apply Hs in Hx. destruct Hx as [E|Hx]; [easy|].
+    apply filter_In in Hx. destruct Hx as [Hx Y]. simpl in Y. subst y. apply Hs in Hx. destruct Hx as [E|Hx];
+      [easy|].
     apply in_map_iff in Hx. destruct Hx as [x'' [E Hx]]. now inversion E; subst. }
   pose proof (learn_minimizes s F (conj Fd Fm)) as O. destruct (learn_allowed s) as [_ Im].
   set (t := learn s) in *. unfold objective, penalty in O.
   assert (E0 : empirical predict s F = 0).
-  { unfold empirical. rewrite errors by easy. replace (filter _ (fresh s)) with (@nil nat); [simpl; unfold Rdiv; ring|].
+  { unfold empirical. rewrite errors by easy. replace (filter _ (fresh s)) with (@nil nat);
+      [simpl; unfold Rdiv; ring|].
     symmetry. assert (G : forall x, In x (fresh s) -> negb (mem x F) = false).
     { intros x Hx. apply Bool.negb_false_iff, mem_spec, inF, Hx. }
-    revert G. generalize (fresh s). clear. induction l as [|a l IH]; simpl; intros G; [easy|]. rewrite G by auto. auto. }
+    revert G. generalize (fresh s). clear. induction l as [|a l IH]; simpl; intros G; [easy|]. rewrite G
+      by auto. auto. }
   set (missed := filter (fun x => negb (mem x t)) F).
   assert (J1 : (length missed <= length (filter (fun x => negb (mem x t)) (fresh s)))%nat).
   { apply NoDup_incl_length; [apply NoDup_filter, NoDup_nodup|]. intros x Hx. apply filter_In in Hx.
     apply filter_In. rewrite <- inF. tauto. }
   assert (J2 : (length F <= length t + length missed)%nat).
   { assert (A : (length (filter (fun x => mem x t) F) <= length t)%nat).
-    { apply NoDup_incl_length; [apply NoDup_filter, NoDup_nodup|]. intros x Hx. apply filter_In in Hx. now apply mem_spec. }
+    { apply NoDup_incl_length; [apply NoDup_filter, NoDup_nodup|]. intros x Hx. apply filter_In in Hx.
+        now apply mem_spec. }
     assert (B : (length (filter (fun x => mem x t) F) + length missed = length F)%nat).
-    { unfold missed. generalize F. clear. intros l. induction l as [|a l IH]; simpl; [easy|]. destruct (mem a t); simpl; lia. }
+    { unfold missed. generalize F. clear. intros l. induction l as [|a l IH]; simpl; [easy|]. destruct
+        (mem a t); simpl; lia. }
     lia. }
   assert (Et : empirical predict s t = INR (length (filter (fun x => negb (mem x t)) (fresh s))) * / INR N).
   { unfold empirical. rewrite errors, L by easy. easy. }
@@ -224,12 +239,14 @@ Proof.
     assert (b * i <= a * i) by (apply Rmult_le_compat_r; lra).
     assert (e * i <= (c + b) * i) by (apply Rmult_le_compat_r; lra). nra. }
   assert (M : missed = []).
-  { destruct missed as [|a l]; [easy|]. exfalso. cbn [length] in J. rewrite S_INR in J. pose proof (pos_INR (length l)). lra. }
+  { destruct missed as [|a l]; [easy|]. exfalso. cbn [length] in J. rewrite S_INR in J. pose proof
+      (pos_INR (length l)). lra. }
   rewrite Et. replace (filter _ (fresh s)) with (@nil nat); [simpl; ring|]. symmetry.
   assert (G : forall x, In x (fresh s) -> negb (mem x t) = false).
   { intros x Hx. destruct (negb (mem x t)) eqn:E; [|easy]. exfalso.
     assert (In x missed) by (apply filter_In; rewrite inF; auto). rewrite M in *. easy. }
-  revert G. generalize (fresh s). clear. induction l as [|a l IH]; simpl; intros G; [easy|]. rewrite G by auto. auto.
+  revert G. generalize (fresh s). clear. induction l as [|a l IH]; simpl; intros G; [easy|]. rewrite G
+    by auto. auto.
 Qed.
 
 (* But most fresh values are never memorized. *)
@@ -239,13 +256,17 @@ Proof.
   assert (Z : loss predict t (0%nat, false) = 0).
   { unfold loss, predict. simpl. destruct (mem 0 t) eqn:E; [|easy]. apply mem_spec, I, in_seq in E. lia. }
   rewrite Z. unfold P. cbn [snd]. rewrite sum_scal.
-  assert (C : sum (seq 1 m) (fun x => loss predict t (x, true)) = INR (length (filter (fun x => negb (mem x t)) (seq 1 m)))).
-  { generalize (seq 1 m). clear. induction l as [|a l IH]; [easy|]. cbn [sum filter]. rewrite IH. unfold loss, predict.
+  assert (C : sum (seq 1 m) (fun x => loss predict t (x, true)) = INR
+    (length (filter (fun x => negb (mem x t)) (seq 1 m)))).
+  { generalize (seq 1 m). clear. induction l as [|a l IH]; [easy|]. cbn [sum filter]. rewrite IH. unfold loss,
+      predict.
     cbn [fst snd]. destruct (mem a t); cbn [negb Bool.eqb]; [lra|]. cbn [length]. rewrite S_INR. lra. }
   rewrite C.
   assert (A : (length (filter (fun x => mem x t) (seq 1 m)) <= length t)%nat).
-  { apply NoDup_incl_length; [apply NoDup_filter, seq_NoDup|]. intros x Hx. apply filter_In in Hx. now apply mem_spec. }
-  assert (B : (length (filter (fun x => mem x t) (seq 1 m)) + length (filter (fun x => negb (mem x t)) (seq 1 m)) = m)%nat).
+  { apply NoDup_incl_length; [apply NoDup_filter, seq_NoDup|]. intros x Hx. apply filter_In in Hx.
+      now apply mem_spec. }
+  assert (B : (length (filter (fun x => mem x t) (seq 1 m)) + length
+    (filter (fun x => negb (mem x t)) (seq 1 m)) = m)%nat).
   { rewrite <- (seq_length m 1) at 3. generalize (seq 1 m). clear. induction l as [|a l IH]; simpl; [easy|].
     destruct (mem a t); simpl; lia. }
   assert (D : INR m - INR d <= INR (length (filter (fun x => negb (mem x t)) (seq 1 m)))).
@@ -255,24 +276,29 @@ Proof.
   rewrite Rmult_0_r, Rplus_0_l. now apply Rmult_le_compat_l.
 Qed.
 
-(* Where the claim's bound is smaller than the true risk, it holds only on samples with more than d fresh values. *)
+(* Where the claim's bound is smaller than the true risk, it holds only on samples with more than d fresh
+   values. *)
 Lemma claim_gives delta : lemma_7 N d delta -> gap 0 N d delta < q * (1 - INR d / INR m) ->
   (1 - delta) * (INR d + 1) <= INR N * q.
 Proof.
   intros H G. specialize (H nat (list nat) zs P allowed predict penalty learn).
   assert (C := H P_distribution). clear H.
   rewrite <- (tuples_mean zs P snd q N (proj2 P_distribution) fresh_mean).
-  rewrite Rmult_comm. apply Rle_trans with ((INR d + 1) * sum (tuples zs N) (fun s => if Rle_dec (risk predict zs P (learn s))
+  rewrite Rmult_comm. apply Rle_trans with ((INR d + 1) * sum (tuples zs N)
+    (fun s => if Rle_dec (risk predict zs P (learn s))
     (empirical predict s (learn s) + gap (empirical predict s (learn s)) N d delta) then prod s P else 0)).
   - apply Rmult_le_compat_l; [pose proof (pos_INR d); lra|]. apply C; [|apply memorizer_vc|].
-    + intros t. unfold penalty. apply Rmult_le_pos; [apply pos_INR|]. left. apply Rinv_0_lt_compat. pose proof N_pos. lra.
+    + intros t. unfold penalty. apply Rmult_le_pos; [apply pos_INR|]. left. apply Rinv_0_lt_compat.
+        pose proof N_pos. lra.
     + intros s _. split; [apply learn_allowed | intros t Ht; now apply learn_minimizes].
   - rewrite <- sum_scal. apply sum_le; intros s Hs. apply in_tuples in Hs. destruct Hs as [Ls Is].
     assert (p0 : 0 <= prod s P) by (apply prod_nonneg; intros z Hz; apply P_distribution; auto).
     assert (E : sum s (fun x => if snd x then 1 else 0) = INR (length (fresh s))).
-    { unfold fresh. rewrite map_length. clear. induction s as [|z s IH]; [easy|]. cbn [sum filter]. rewrite IH.
+    { unfold fresh. rewrite map_length. clear. induction s as [|z s IH]; [easy|]. cbn [sum filter].
+        rewrite IH.
       destruct (snd z); [cbn [length]; rewrite S_INR; lra | lra]. }
-    rewrite E. destruct (Rle_dec _ _) as [y|]; [|rewrite Rmult_0_r; apply Rmult_le_pos; [easy | apply pos_INR]].
+    rewrite E. destruct (Rle_dec _ _) as [y|]; [|rewrite Rmult_0_r; apply Rmult_le_pos;
+      [easy | apply pos_INR]].
     destruct (le_lt_dec (length (fresh s)) d) as [Hd|Hd].
     + exfalso. rewrite (memorized s Ls Is Hd) in y. pose proof (true_risk (learn s) (learn_allowed s)). lra.
     + rewrite Rmult_comm. apply Rmult_le_compat_l; [easy|]. rewrite <- S_INR. apply le_INR. lia.
@@ -280,8 +306,8 @@ Qed.
 End Memorizer.
 
 (** claim: L7 | refutes | caveats: reals, vc-dimension, any-learner
-    The bound fails at all N, d and delta with d <= N for which twice its complexity term is below N^2 and below
-    ((1 - delta)(d + 1))^2. Paper: lemma 7, appendix A.7. *)
+    The bound fails at all N, d and delta with d <= N for which twice its complexity term is below N^2 and
+    below ((1 - delta)(d + 1))^2. Paper: lemma 7, appendix A.7. *)
 Theorem L7_refuted : forall (N d : nat) (delta : R), (1 <= d <= N)%nat -> 0 < delta < 1 ->
   2 * complexity N d delta < INR N ^ 2 -> 2 * complexity N d delta < ((1 - delta) * (INR d + 1)) ^ 2 ->
   ~ lemma_7 N d delta.
@@ -327,7 +353,8 @@ Proof.
     - apply Rmult_lt_reg_l with (/ INR d); [apply Rinv_0_lt_compat; lra|].
       rewrite <- Rmult_assoc, Rinv_l by lra. unfold Rdiv in Hm0. lra. }
   assert (dm0 : 0 <= INR d / INR m) by (apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; lra]).
-  pose proof (claim_gives N d m q ltac:(lia) ltac:(unfold m; lia) ltac:(unfold m; lia) ltac:(lra) delta H) as K.
+  pose proof (claim_gives N d m q ltac:(lia) ltac:(unfold m; lia) ltac:(unfold m; lia) ltac:(lra) delta H)
+    as K.
   fold g in K. assert (g < q * (1 - INR d / INR m)) by nra. specialize (K H0). lra.
 Qed.
 

@@ -1,10 +1,12 @@
-(* Theorem 5 of the paper (section 3.5): if floor(eps K) of K items are replaced, each by one whose factor is within
-   delta in L1, the prediction moves by at most C eps delta sqrt K, with probability at least 1 - gamma, under
-   assumptions 1 (evidence independent given the label), 4 (exact aggregation) and 6 (floor 1/(2|Y|)).
+(* Theorem 5 of the paper (section 3.5): if floor(eps K) of K items are replaced, each by one whose factor is
+   within delta in L1, the prediction moves by at most C eps delta sqrt K, with probability at least 1 -
+   gamma, under assumptions 1 (evidence independent given the label), 4 (exact aggregation) and 6 (floor
+   1/(2|Y|)).
 
-   False for every C, already for one fixed decoder with two classes and Lipschitz constant 1; C may depend on the
-   decoder and on the largest weight, which is 1 here. Also false where the weights sum to one. What can be saved:
-   the bound |Y| delta (total weight of the replaced items), which is |Y| eps delta for equal weights 1/K. *)
+   False for every C, already for one fixed decoder with two classes and Lipschitz constant 1; C may depend on
+   the decoder and on the largest weight, which is 1 here. Also false where the weights sum to one. What can
+   be saved: the bound |Y| delta (total weight of the replaced items), which is |Y| eps delta for equal
+   weights 1/K. *)
 Require Import Reals List Lra Psatz Arith.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
@@ -19,7 +21,8 @@ Definition probability {O} (os : list O) (prob : O -> R) (A : O -> bool) : R :=
 
 (* Assumption 1: given the label, the events "evidence item i lies in the set A_i" are independent,
    P(all i: e_i in A_i | Y = y) = prod P(e_i in A_i | Y = y). *)
-Definition A1 {O E} (os : list O) (prob : O -> R) (label : O -> nat) (K : nat) (evidence : O -> nat -> E) : Prop :=
+Definition A1 {O E} (os : list O) (prob : O -> R) (label : O -> nat) (K : nat) (evidence : O -> nat -> E)
+  : Prop :=
   forall (y : nat) (A : nat -> E -> bool),
     let P B := probability os prob B in
     let given B := P (fun o => B o && Nat.eqb (label o) y)%bool / P (fun o => Nat.eqb (label o) y) in
@@ -31,20 +34,25 @@ Definition A1 {O E} (os : list O) (prob : O -> R) (label : O -> nat) (K : nat) (
 Definition A6 {E} (n : nat) (factor : E -> nat -> R) : Prop :=
   forall e, distribution (classes n) (factor e) /\ forall y, In y (classes n) -> / (2 * INR n) <= factor e y.
 
-(* The claim for n classes, a map from evidence to factors, and the weights that are allowed for K items. The label
-   and the clean evidence are random; the adversary sees all of it and marks floor(eps K) items as [bad], in place of
-   which stand the items of [attacked]. Assumption 4 holds: [pool] is the exact normalized product. *)
-Definition theorem_5 (n : nat) {E} (factor : E -> nat -> R) (weights : nat -> (nat -> R) -> Prop) (C gamma : R) : Prop :=
-  forall (O : Type) (os : list O) (prob : O -> R) (label : O -> nat) (K : nat) (evidence attacked : O -> nat -> E)
+(* The claim for n classes, a map from evidence to factors, and the weights that are allowed for K items. The
+   label and the clean evidence are random; the adversary sees all of it and marks floor(eps K) items as
+   [bad], in place of which stand the items of [attacked]. Assumption 4 holds: [pool] is the exact normalized
+   product. *)
+Definition theorem_5 (n : nat) {E} (factor : E -> nat -> R) (weights : nat -> (nat -> R) -> Prop)
+  (C gamma : R) : Prop :=
+  forall (O : Type) (os : list O) (prob : O -> R) (label : O -> nat) (K : nat)
+    (evidence attacked : O -> nat -> E)
     (bad : O -> nat -> bool) (w : nat -> R) (eps delta : R),
     distribution os prob -> (forall o, In o os -> (label o < n)%nat) -> A1 os prob label K evidence ->
     0 <= eps <= 1 -> 0 < delta -> weights K w ->
     (forall o, In o os -> let m := INR (length (filter (bad o) (items K))) in m <= eps * INR K < m + 1) ->
     (forall o i, In o os -> (i < K)%nat -> bad o i = false -> attacked o i = evidence o i) ->
-    (forall o i, In o os -> (i < K)%nat -> L1 (classes n) (factor (evidence o i)) (factor (attacked o i)) <= delta) ->
+    (forall o i, In o os -> (i < K)%nat -> L1 (classes n) (factor (evidence o i)) (factor (attacked o i))
+      <= delta) ->
     let prediction es := pool (classes n) (items K) w (fun i => factor (es i)) in
     1 - gamma <= probability os prob (fun o =>
-      if Rle_dec (L1 (classes n) (prediction (attacked o)) (prediction (evidence o))) (C * eps * delta * sqrt (INR K))
+      if Rle_dec (L1 (classes n) (prediction (attacked o)) (prediction (evidence o)))
+        (C * eps * delta * sqrt (INR K))
       then true else false).
 
 (* Readings of the weights: between 0 and 1 (section 1.2); also summing to one (lemma 4); all equal to 1/K. *)
@@ -106,7 +114,8 @@ Lemma theorem_5_here weights C gamma : theorem_5 2 slope weights C gamma -> gamm
      (pool (classes 2) (items K) w (fun i => slope 0)) <= C * eps * delta * sqrt (INR K).
 Proof.
   intros H g K bad w z eps delta He Hd Hw Hm Hz Hl.
-  specialize (H unit [tt] (fun _ => 1) (fun _ => 0%nat) K (fun _ _ => 0) (fun _ => z) (fun _ => bad) w eps delta).
+  specialize (H unit [tt] (fun _ => 1) (fun _ => 0%nat) K (fun _ _ => 0) (fun _ => z) (fun _ => bad)
+    w eps delta).
   cbv zeta in H. unfold probability in H. cbn [sum] in H.
   match type of H with context [Rle_dec ?a ?b] => destruct (Rle_dec a b) as [y|n] end; [exact y|].
   exfalso. assert (1 - gamma <= 0 + 0); [|lra]. apply H; auto.
@@ -168,8 +177,8 @@ Qed.
 
 (** claim: T5 | refutes | caveats: reals
     One fixed decoder with two classes that satisfies assumption 6 and has Lipschitz constant 1, evidence that
-    satisfies assumption 1, all weights 1: moving each of K items by 1/K moves the prediction by at least 3/5 once
-    K > 4, where the claim allows C/sqrt K. So no constant C works, with any probability 1 - gamma > 0.
+    satisfies assumption 1, all weights 1: moving each of K items by 1/K moves the prediction by at least 3/5
+    once K > 4, where the claim allows C/sqrt K. So no constant C works, with any probability 1 - gamma > 0.
     Paper: theorem 5, section 3.5; step 4 of its proof, appendix B.5. *)
 Theorem T5_refuted :
   A6 2 slope /\ (forall z z', L1 (classes 2) (slope z) (slope z') <= Rabs (z - z')) /\
@@ -203,7 +212,8 @@ Definition first_only (i : nat) : R := if Nat.eqb i 0 then 1 else 0.
 Lemma first_only_sum K : sum (items (S K)) first_only = 1.
 Proof.
   unfold items. simpl. rewrite <- seq_shift.
-  assert (G : forall l, sum (map S l) first_only = 0) by (induction l; simpl; [easy | unfold first_only at 1; simpl; lra]).
+  assert (G : forall l, sum (map S l) first_only = 0) by
+    (induction l; simpl; [easy | unfold first_only at 1; simpl; lra]).
   rewrite G. unfold first_only. simpl. lra.
 Qed.
 Lemma first_only_pool K (f : nat -> nat -> R) y : (forall i y, 0 <= f i y) ->
@@ -238,21 +248,24 @@ Proof.
     - rewrite L1_two. unfold pool, normalize. unfold classes; cbn [seq sum].
       rewrite !first_only_pool by (intros; apply S0). unfold slope, z. cbn [Nat.eqb].
       rewrite !clip_id by lra.
-      match goal with |- _ <= Rabs ?x + Rabs ?y => replace x with (/ 4) by field; replace y with (- / 4) by field end.
+      match goal with |- _ <= Rabs ?x + Rabs ?y => replace x with (/ 4) by field; replace y with (- / 4)
+        by field end.
       rewrite Rabs_Ropp, Rabs_pos_eq; lra.
     - lra.
     - lra.
     - split; [|apply first_only_sum]. intros i _. unfold first_only. destruct (Nat.eqb i 0); lra.
     - rewrite F. simpl length. rewrite Rinv_l by lra. simpl. lra.
     - intros i Hi. unfold z. now rewrite Hi.
-    - intros i. unfold z. destruct (Nat.eqb i 0); rewrite clip_id by lra; [rewrite Rabs_pos_eq; lra | rewrite Rabs_R0; lra]. }
+    - intros i. unfold z. destruct (Nat.eqb i 0); rewrite clip_id by lra;
+        [rewrite Rabs_pos_eq; lra | rewrite Rabs_R0; lra]. }
   set (k := INR (S K)) in *. set (s := sqrt k) in *.
   assert (ss : s * s = k) by (apply sqrt_sqrt; lra).
   assert (s0 : 0 < s) by (apply sqrt_lt_R0; lra).
   assert (kk : / k * k = 1) by (apply Rinv_l; lra).
   assert (2 * C < s) by nra.
   assert (C * / k * s <= / 2).
-  { apply Rmult_le_reg_r with s; [lra|]. replace (C * / k * s * s) with (C * (/ k * k)) by (rewrite <- ss at 2; ring).
+  { apply Rmult_le_reg_r with s; [lra|]. replace (C * / k * s * s) with (C * (/ k * k)) by
+      (rewrite <- ss at 2; ring).
     rewrite kk. lra. }
   lra.
 Qed.
@@ -279,8 +292,8 @@ Proof.
 Qed.
 
 (** claim: T5' | proves | caveats: reals
-    Linear form of T5' under assumption 6: with n classes the prediction moves by at most n delta times the total
-    weight of the replaced items, for all real weights w_i >= 0 and any set of replaced items. *)
+    Linear form of T5' under assumption 6: with n classes the prediction moves by at most n delta times the
+    total weight of the replaced items, for all real weights w_i >= 0 and any set of replaced items. *)
 Theorem T5prime_linear : forall (n : nat) (E : Type) (factor : E -> nat -> R) (K : nat) (bad : nat -> bool)
   (w : nat -> R) (e e' : nat -> E) (delta : R),
   (0 < n)%nat -> A6 n factor -> (forall i, (i < K)%nat -> 0 <= w i) ->
@@ -314,21 +327,24 @@ Proof.
 Qed.
 
 (** claim: T5' | proves | caveats: reals, equal-weights
-    With equal weights 1/K (what a mean of log factors has) the claim of theorem 5 holds with C = |Y|, for certain
-    (gamma = 0), and the factor sqrt K is not needed; any K >= 1. *)
+    With equal weights 1/K (what a mean of log factors has) the claim of theorem 5 holds with C = |Y|, for
+    certain (gamma = 0), and the factor sqrt K is not needed; any K >= 1. *)
 Theorem T5_equal_weights_true : forall (n : nat) (E : Type) (factor : E -> nat -> R) (gamma : R),
   (0 < n)%nat -> A6 n factor -> 0 <= gamma -> theorem_5 n factor equal_weights (INR n) gamma.
 Proof.
   intros n E factor gamma n0 HA g O os prob label K ev att bad w eps delta dp _ _ He Hd Hw Hm Hb Hl.
   cbv zeta. destruct dp as [p0 p1]. unfold probability.
-  rewrite (sum_ext os _ prob); [lra|]. intros o Ho. destruct (Rle_dec _ _) as [y|N]; [easy|]. exfalso; apply N.
+  rewrite (sum_ext os _ prob); [lra|]. intros o Ho. destruct (Rle_dec _ _) as [y|N]; [easy|]. exfalso;
+    apply N.
   destruct K as [|K].
   { unfold L1, pool, normalize, unnormalized, items; simpl. rewrite sqrt_0, Rmult_0_r.
-    rewrite (sum_ext _ _ (fun _ => 0)), sum_0; [lra|]. intros y _. rewrite Rminus_diag_eq by easy. apply Rabs_R0. }
+    rewrite (sum_ext _ _ (fun _ => 0)), sum_0; [lra|]. intros y _. rewrite Rminus_diag_eq by easy.
+      apply Rabs_R0. }
   assert (k1 : 1 <= INR (S K)) by (rewrite S_INR; pose proof (pos_INR K); lra).
   set (k := INR (S K)) in *.
   apply Rle_trans with (INR n * delta * eps).
-  - unfold L1. rewrite (sum_ext _ _ (fun y => Rabs (pool (classes n) (items (S K)) w (fun i => factor (ev o i)) y
+  - unfold L1. rewrite (sum_ext _ _ (fun y => Rabs
+      (pool (classes n) (items (S K)) w (fun i => factor (ev o i)) y
       - pool (classes n) (items (S K)) w (fun i => factor (att o i)) y))) by (intros; apply Rabs_minus_sym).
     eapply Rle_trans; [apply (T5prime_linear n E factor (S K) (bad o) w (ev o) (att o) delta); auto|].
     + intros i Hi. rewrite Hw by easy. left. apply Rinv_0_lt_compat. fold k. lra.
@@ -339,7 +355,8 @@ Proof.
         { induction l; [easy|]. cbn [sum length]. rewrite IHl, S_INR. lra. }
         rewrite C1. destruct (Hm o Ho) as [M _]. apply Rmult_le_reg_l with k; [lra|].
         rewrite <- Rmult_assoc, Rinv_r by lra. fold k in M. lra.
-      * intros i Hi. apply filter_In in Hi. destruct Hi as [Hi _]. apply in_seq in Hi. rewrite Hw by lia. fold k. lra.
+      * intros i Hi. apply filter_In in Hi. destruct Hi as [Hi _]. apply in_seq in Hi. rewrite Hw by lia.
+          fold k. lra.
   - assert (1 <= sqrt k) by (rewrite <- sqrt_1; apply sqrt_le_1; lra).
     assert (0 <= INR n * delta * eps) by (repeat apply Rmult_le_pos; try apply pos_INR; lra).
     replace (INR n * eps * delta * sqrt k) with (INR n * delta * eps * sqrt k) by ring. nra.

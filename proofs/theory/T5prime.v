@@ -1,13 +1,14 @@
 (* T5': what corrupted items can do to a product of factors, in place of theorem 5 (section 3.5 of the paper).
 
-   A pool is P(y) proportional to the product of f_i(y)^(w_i), with any real weights w_i >= 0. The items marked
-   [bad] are replaced by g_i with the same support. Then
+   A pool is P(y) proportional to the product of f_i(y)^(w_i), with any real weights w_i >= 0. The items
+   marked [bad] are replaced by g_i with the same support. Then
    1. a factor exp(D) moves a distribution by at most 2 tanh(R/4) in L1, where R is the range of D;
    2. R is at most the sum over replaced items of w_i times Hilbert's distance of f_i and g_i;
-   3. if all entries of both are at least p and their L1 distance is at most delta, Hilbert's distance is at most
-      2 ln(1 + delta/(2p));
-   4. if only the entries of f_i are known to be at least p, and delta < 2p, it is at most
-      ln(1 + delta/(2p)) - ln(1 - delta/(2p)); for delta >= 2p no finite bound holds.
+   3. if all entries of both are at least p and their L1 distance is at most delta, Hilbert's distance is at
+      most 2 ln(1 + delta/(2p));
+   4. if only the entries of f_i are known to be at least p, and delta < 2p, it is at most ln(1 + delta/(2p))
+      - ln(1 - delta/(2p)); for delta >= 2p no finite bound holds.
+
    Parts 1 and 3 are attained. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
@@ -138,7 +139,8 @@ Lemma power_replaced p q w : 0 <= p -> 0 <= q -> (0 < p <-> 0 < q) ->
 Proof.
   intros p0 q0 S. unfold power. destruct (Req_EM_T w 0) as [->|]; [rewrite Rmult_0_l, exp_0; lra|].
   destruct (Rlt_dec 0 p) as [Hp|Hp], (Rlt_dec 0 q) as [Hq|Hq]; [| | |lra]; try (exfalso; tauto).
-  unfold Rpower, Rdiv. rewrite <- exp_plus, ln_mult, ln_Rinv by (try apply Rinv_0_lt_compat; easy). f_equal; ring.
+  unfold Rpower, Rdiv. rewrite <- exp_plus, ln_mult, ln_Rinv by (try apply Rinv_0_lt_compat; easy). f_equal;
+    ring.
 Qed.
 
 Lemma prod_exp {A} (l : list A) (p : A -> R) (d : A -> R) :
@@ -232,8 +234,8 @@ Qed.
 (** * Parts 1 and 2 *)
 
 (** claim: T5' | proves | caveats: reals
-    Part 1. If Q is proportional to P exp(D), and R is the difference of the largest and the smallest value of D on
-    the classes that P holds possible, then the L1 distance of P and Q is at most 2 tanh(R/4). *)
+    Part 1. If Q is proportional to P exp(D), and R is the difference of the largest and the smallest value of
+    D on the classes that P holds possible, then the L1 distance of P and Q is at most 2 tanh(R/4). *)
 Theorem T5prime_1 : forall (Y : Type) (ys : list Y) (P D : Y -> R), distribution ys P ->
   L1 ys P (shifted ys P D) <= 2 * tanh (range (support ys P) D / 4).
 Proof.
@@ -300,10 +302,12 @@ Proof.
 Qed.
 
 Lemma log_shift_range : replacement ->
-  range (support ys (pool ys items w f)) log_shift <= sum (filter bad items) (fun i => w i * hilbert ys (f i) (g i)).
+  range (support ys (pool ys items w f)) log_shift <= sum (filter bad items)
+    (fun i => w i * hilbert ys (f i) (g i)).
 Proof.
   intros H. pose proof H as (w0 & _). apply range_le.
-  - apply sum_nonneg; intros i Hi. apply filter_In in Hi. apply Rmult_le_pos; [now apply w0 | apply hilbert_nonneg].
+  - apply sum_nonneg; intros i Hi. apply filter_In in Hi. apply Rmult_le_pos;
+      [now apply w0 | apply hilbert_nonneg].
   - intros x y Hx Hy. unfold log_shift. rewrite <- sum_minus. apply sum_le; intros i Hi.
     apply filter_In in Hi. destruct Hi as [Hi _]. rewrite <- Rmult_minus_distr_l.
     destruct (support_pool H x i Hx Hi) as [->|Px]; [lra|].
@@ -315,10 +319,12 @@ Qed.
 End Pool.
 
 (** claim: T5' | proves | caveats: reals
-    Part 2. Replacing the bad items of a pool with real weights w_i >= 0 multiplies it by exp(D) up to a constant,
-    where D sums the log ratios of the bad items; the range of D is at most the sum over the bad items of w_i times
-    Hilbert's distance of the factor and its replacement; and so the pool moves by at most 2 tanh of a quarter of it. *)
-Theorem T5prime_2 : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool) (w : I -> R) (f g : I -> Y -> R),
+    Part 2. Replacing the bad items of a pool with real weights w_i >= 0 multiplies it by exp(D) up to a
+    constant, where D sums the log ratios of the bad items; the range of D is at most the sum over the bad
+    items of w_i times Hilbert's distance of the factor and its replacement; and so the pool moves by at most
+    2 tanh of a quarter of it. *)
+Theorem T5prime_2 : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool) (w : I -> R)
+  (f g : I -> Y -> R),
   replacement ys items bad w f g ->
   let P := pool ys items w f in
   let D := log_shift items bad w f g in
@@ -328,7 +334,8 @@ Theorem T5prime_2 : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I 
   L1 ys P (pool ys items w g) <= 2 * tanh (H / 4).
 Proof.
   intros I Y ys items bad w f g R P D H.
-  assert (E : forall y, In y ys -> pool ys items w g y = shifted ys P D y) by (intros; now apply pool_shifted).
+  assert (E : forall y, In y ys -> pool ys items w g y = shifted ys P D y) by
+    (intros; now apply pool_shifted).
   assert (B : range (support ys P) D <= H) by now apply log_shift_range.
   repeat split; [exact E | exact B |].
   apply Rle_trans with (2 * tanh (range (support ys P) D / 4)).
@@ -340,8 +347,8 @@ Qed.
 (** * Parts 3 and 4 *)
 
 (** claim: T5' | proves | caveats: reals
-    Part 3. Two factors with all entries at least p > 0 and at most delta apart in L1 have Hilbert distance at most
-    2 ln(1 + delta/(2p)). *)
+    Part 3. Two factors with all entries at least p > 0 and at most delta apart in L1 have Hilbert distance at
+    most 2 ln(1 + delta/(2p)). *)
 Theorem T5prime_3 : forall (Y : Type) (ys : list Y) (p q : Y -> R) (low delta : R),
   distribution ys p -> distribution ys q -> 0 < low -> L1 ys p q <= delta ->
   (forall y, In y ys -> low <= p y) -> (forall y, In y ys -> low <= q y) ->
@@ -373,13 +380,15 @@ Proof.
 Qed.
 
 (** claim: T5' | proves | caveats: reals
-    Parts 1 to 3 together: if every factor and every replacement has all entries at least p > 0, and each bad item is
-    replaced by one at most delta_i away in L1, the pool moves by at most 2 tanh(1/2 sum w_i ln(1 + delta_i/(2p))). *)
+    Parts 1 to 3 together: if every factor and every replacement has all entries at least p > 0, and each bad
+    item is replaced by one at most delta_i away in L1, the pool moves by at most 2 tanh(1/2 sum w_i ln(1 +
+    delta_i/(2p))). *)
 Theorem T5prime_floor : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool) (w : I -> R)
   (f g : I -> Y -> R) (low : R) (delta : I -> R),
   ys <> [] -> 0 < low -> (forall i, In i items -> 0 <= w i) ->
   (forall i, In i items -> distribution ys (f i)) -> (forall i, In i items -> distribution ys (g i)) ->
-  (forall i y, In i items -> In y ys -> low <= f i y) -> (forall i y, In i items -> In y ys -> low <= g i y) ->
+  (forall i y, In i items -> In y ys -> low <= f i y) -> (forall i y, In i items -> In y ys -> low <= g i y)
+    ->
   (forall i y, In i items -> In y ys -> bad i = false -> g i y = f i y) ->
   (forall i, In i items -> L1 ys (f i) (g i) <= delta i) ->
   L1 ys (pool ys items w f) (pool ys items w g)
@@ -436,7 +445,8 @@ Proof.
 Qed.
 
 (** claim: T5' | sharpens | caveats: reals
-    Part 4 needs delta < 2p: from delta = 2p on, Hilbert's distance exceeds every bound, already with two classes. *)
+    Part 4 needs delta < 2p: from delta = 2p on, Hilbert's distance exceeds every bound, already with two
+    classes. *)
 Theorem T5prime_4_unbounded : forall low delta B : R, 0 < low <= 1 / 2 -> 2 * low <= delta ->
   exists p q : bool -> R, distribution [true; false] p /\ distribution [true; false] q /\
     L1 [true; false] p q <= delta /\ (forall y, low <= p y) /\ (forall y, 0 < q y) /\
@@ -496,7 +506,8 @@ Proof.
 Qed.
 
 (** claim: T5' | sharpens | caveats: reals
-    Part 3 is attained with three classes whenever 3p + delta/2 <= 1, by moving delta/2 from one class to another. *)
+    Part 3 is attained with three classes whenever 3p + delta/2 <= 1, by moving delta/2 from one class to
+    another. *)
 Theorem T5prime_3_sharp : forall low delta : R, 0 < low -> 0 <= delta -> 3 * low + delta / 2 <= 1 ->
   exists p q : nat -> R, let ys := [0; 1; 2]%nat in
     distribution ys p /\ distribution ys q /\ L1 ys p q = delta /\
@@ -509,8 +520,10 @@ Proof.
   exists p, q. intros ys.
   assert (fp : forall y, In y ys -> low <= p y) by (intros [|[|y]] _; unfold p; lra).
   assert (fq : forall y, In y ys -> low <= q y) by (intros [|[|y]] _; unfold q; lra).
-  assert (dp : distribution ys p) by (split; [intros y Hy; specialize (fp y Hy); lra | unfold ys, p; simpl; lra]).
-  assert (dq : distribution ys q) by (split; [intros y Hy; specialize (fq y Hy); lra | unfold ys, q; simpl; lra]).
+  assert (dp : distribution ys p) by (split; [intros y Hy; specialize (fp y Hy); lra | unfold ys, p; simpl;
+    lra]).
+  assert (dq : distribution ys q) by (split; [intros y Hy; specialize (fq y Hy); lra | unfold ys, q; simpl;
+    lra]).
   assert (L : L1 ys p q = delta).
   { unfold L1, ys, p, q; simpl.
     replace (low - (low + delta / 2)) with (- (delta / 2)) by ring.
