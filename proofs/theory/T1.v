@@ -15,10 +15,11 @@ Definition normalized : weighting := @normalized_weight.
 (* Theorem 1. Assumption 4 (the product is computed exactly) is built in; assumption 6 is granted as well. The claim
    is made as weak as it can be: some bins and some choice among equally probable classes are enough for it. All here
    is about the whole population, so nothing is left to chance, and "with probability at least 1 - delta" has no
-   effect for delta < 1; only C may depend on delta. *)
-Definition theorem_1 (weights : weighting) (f : R -> R) (C : R -> nat -> R) : Prop :=
+   effect for delta < 1; only C may depend on delta. [family] is the kind of the encoder's posteriors: the paper's are
+   Gaussian. *)
+Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f : R -> R) (C : R -> nat -> R) : Prop :=
   forall (Y A : Type) (W : world Y A) (L : pipeline Y A) (eps delta k : R),
-    is_world W -> is_pipeline W L -> 0 < delta < 1 ->
+    is_world W -> is_pipeline W L -> (forall i a, family (encoder L i a)) -> 0 < delta < 1 ->
     A1 W -> A2 L -> A3 W L eps -> A6 W L -> calibrated W (factor L) eps ->
     (forall e, In e (evidence W) -> K_eff (items W) (fun i => weights Y A W L f i e) = k) ->
     let P := pool W (factor L) (weights Y A W L f) in
@@ -28,7 +29,7 @@ Definition theorem_1 (weights : weighting) (f : R -> R) (C : R -> nat -> R) : Pr
    the prior with itself. *)
 Definition p35 (y : bool) := if y then 3 / 5 else 2 / 5.
 Definition dull (K : nat) := product_world [true; false] [tt] K tt p35 (fun _ _ _ => 1).
-Definition dull_lpf (v : R) : pipeline bool unit := Pipeline (fun _ _ => two_points 0 (sqrt v)) (fun _ => p35).
+Definition dull_lpf (q : (R -> R) -> R) : pipeline bool unit := Pipeline (fun _ _ => q) (fun _ => p35).
 
 Lemma dull_world K : is_world (dull K) /\ A1 (dull K).
 Proof.
@@ -44,16 +45,16 @@ Lemma dull_mass K e : mass (dull K) e = 1.
 Proof.
   unfold mass. rewrite (sum_ext _ _ p35) by (intros; apply dull_joint). simpl. lra.
 Qed.
-Lemma dull_spread v i a : 0 <= v -> spread (dull_lpf v) i a = v.
-Proof. intros H. unfold spread. simpl. unfold two_points. pose proof (sqrt_sqrt v H). nra. Qed.
-
-(** claim: T1 | refutes | caveats: reals, population-ece, two-point-posteriors
+(** claim: T1 | refutes | caveats: reals, population-ece
     With items that say nothing, exact factors (3/5, 2/5) and equal weights, the product is ever surer while it is
-    right three times in five: its calibration error tends to 2/5 and the bound to 0. For every C and every function
-    f that gives some variance a positive weight. Paper: theorem 1, section 3.1. *)
-Theorem T1_refuted : forall f C, (exists v, 0 <= v /\ 0 < f v) -> ~ theorem_1 raw f C.
+    right three times in five: its calibration error tends to 2/5 and the bound to 0. For every C, whatever posterior q
+    the encoder gives (a Gaussian, say), and every function f that gives it a positive weight. Paper: theorem 1,
+    section 3.1. *)
+Theorem T1_refuted : forall (family : ((R -> R) -> R) -> Prop) q f C,
+  family q -> expectation q -> 0 < f (spread_of q) -> ~ theorem_1 family raw f C.
 Proof.
-  intros f C (v & v0 & w0) H. set (w := f v) in *. set (c := C (/ 2) 2%nat). set (l := ln (3 / 2)).
+  intros family q f C Fq Hq w0 H. set (v := spread_of q) in *. set (w := f v) in *.
+  set (c := C (/ 2) 2%nat). set (l := ln (3 / 2)).
   assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
   destruct (exists_nat_above (25 * c ^ 2 + 3 / (w * l))) as (K & K1 & HK).
   assert (K0 : 1 <= INR K) by (apply (le_INR 1); easy).
@@ -61,30 +62,28 @@ Proof.
   assert (q0 : 0 < 3 / (w * l)) by (apply Rdiv_lt_0_compat; lra).
   pose proof (pow2_ge_0 c) as c2.
   destruct (dull_world K) as [HW HA].
-  destruct (H bool unit (dull K) (dull_lpf v) 0 (/ 2) (INR K)) as (bin & hat & Hhat & B); try easy.
-  - split; [intros; apply two_points_expectation|]. split; [intros []; simpl; lra | simpl; lra].
+  destruct (H bool unit (dull K) (dull_lpf q) 0 (/ 2) (INR K)) as (bin & hat & Hhat & B); try easy.
+  - split; [easy|]. split; [intros []; simpl; lra | simpl; lra].
   - lra.
-  - exists v. intros. rewrite dull_spread; lra.
-  - intros i y q Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal, <- sum_minus.
+  - exists v. intros. apply Rle_refl.
+  - intros i y r Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal, <- sum_minus.
     rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|].
-    intros e He. rewrite dull_joint, dull_mass. simpl. unfold two_points.
-    destruct (one_cases (p35 y = q)) as [[-> ->]|[_ ->]]; lra.
+    intros e He. rewrite dull_joint, dull_mass. simpl. rewrite expectation_const by easy.
+    destruct (one_cases (p35 y = r)) as [[-> ->]|[_ ->]]; lra.
   - intros z [] Hy; simpl; lra.
-  - intros i y q Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal, <- sum_minus.
+  - intros i y r Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal, <- sum_minus.
     rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|].
-    intros e He. rewrite dull_joint, dull_mass. unfold factor. simpl. unfold two_points.
-    replace ((p35 y + p35 y) / 2) with (p35 y) by lra.
-    destruct (one_cases (p35 y = q)) as [[-> ->]|[_ ->]]; lra.
+    intros e He. rewrite dull_joint, dull_mass. unfold factor. simpl. rewrite expectation_const by easy.
+    destruct (one_cases (p35 y = r)) as [[-> ->]|[_ ->]]; lra.
   - intros e He. rewrite (K_eff_ext _ _ (fun _ => w)); [apply K_eff_equal; [easy|lra]|].
-    intros i Hi. unfold raw, raw_weight. now rewrite dull_spread.
-  - set (P := pool (dull K) (factor (dull_lpf v)) (raw bool unit (dull K) (dull_lpf v) f)) in *.
+    intros i Hi. easy.
+  - set (P := pool (dull K) (factor (dull_lpf q)) (raw bool unit (dull K) (dull_lpf q) f)) in *.
     assert (HP : forall e, 4 / 5 <= P e true).
     { intros e. unfold P, pool. simpl classes. simpl items. rewrite normalize_bools.
-      assert (E : forall y, sum (seq 0 K) (fun i => raw bool unit (dull K) (dull_lpf v) f i e *
-        ln (factor (dull_lpf v) i (item (dull K) i e) y)) = INR K * (w * ln (p35 y))).
+      assert (E : forall y, sum (seq 0 K) (fun i => raw bool unit (dull K) (dull_lpf q) f i e *
+        ln (factor (dull_lpf q) i (item (dull K) i e) y)) = INR K * (w * ln (p35 y))).
       { intros y. rewrite (sum_ext _ _ (fun _ => w * ln (p35 y))); [now rewrite sum_const, seq_length|].
-        intros i _. unfold raw, raw_weight. rewrite dull_spread by easy. fold w. f_equal. f_equal.
-        unfold factor. simpl. unfold two_points. lra. }
+        intros i _. unfold raw, raw_weight, factor. simpl. rewrite expectation_const by easy. easy. }
       rewrite !E. simpl p35.
       replace (ln (3 / 5)) with (l + ln (2 / 5)).
       2: { unfold l. rewrite <- ln_mult by lra. f_equal. lra. }
@@ -147,7 +146,7 @@ Qed.
 Lemma coin_factor v i a y : factor (coin_lpf v) i a y = p34 a y.
 Proof. exact (coin_encode v i a (fun a => p34 a y)). Qed.
 Lemma coin_spread v i a : 0 <= v -> spread (coin_lpf v) i a = v.
-Proof. intros H. unfold spread. simpl. unfold two_points. pose proof (sqrt_sqrt v H). nra. Qed.
+Proof. intros H. unfold spread, spread_of. simpl. unfold two_points. pose proof (sqrt_sqrt v H). nra. Qed.
 (* Each factor is the posterior given its item. *)
 Lemma coin_calibrated K i y (g : bool -> R) : (i < K)%nat -> In y [true; false] ->
   sum (evidence (coin K)) (fun e => g (item (coin K) i e) * joint (coin K) y e) =
@@ -264,7 +263,8 @@ Qed.
     Normalized weights do not save it. A fair coin, items right three times in four, exact factors, equal weights 1/K:
     the product is a geometric mean, never surer than 3/4, while it is almost always right for large K, so that its
     calibration error tends to 1/4 and the bound to 0. Paper: theorem 1, section 3.1, with the weights of lemma 4. *)
-Theorem T1_refuted_normalized : forall f C, (exists v, 0 <= v /\ 0 < f v) -> ~ theorem_1 normalized f C.
+Theorem T1_refuted_normalized : forall f C, (exists v, 0 <= v /\ 0 < f v) ->
+  ~ theorem_1 (fun q => exists m s, q = two_points m s) normalized f C.
 Proof.
   intros f C (v & v0 & w0) H. set (c := C (/ 2) 2%nat).
   destruct (exists_nat_above (64 * c ^ 2 + 21)) as (K & K1 & HK). pose proof (pow2_ge_0 c) as c2.
@@ -277,6 +277,7 @@ Proof.
   destruct (H bool bool (coin K) (coin_lpf v) 0 (/ 2) (INR K)) as (bin & hat & Hhat & B); try easy.
   - split; [intros; apply two_points_expectation|]. intros z. simpl.
     destruct (decide (0 < z)); (split; [intros [] _; simpl; lra | simpl; lra]).
+  - intros i a. now exists (center v a), (sqrt v).
   - lra.
   - exists v. intros. rewrite coin_spread; lra.
   - intros i y q Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal.

@@ -359,6 +359,13 @@ Definition expectation (q : (R -> R) -> R) :=
   q (fun _ => 1) = 1 /\ (forall f g, (forall z, f z <= g z) -> q f <= q g) /\
   (forall a b f g, q (fun z => a * f z + b * g z) = a * q f + b * q g).
 
+Lemma expectation_const q c : expectation q -> q (fun _ => c) = c.
+Proof.
+  intros (n & mono & lin). pose proof (lin c 0 (fun _ => 1) (fun _ => 1)) as E. rewrite n in E.
+  assert (q (fun _ => c) <= q (fun _ => c * 1 + 0 * 1)) by (apply mono; intros; lra).
+  assert (q (fun _ => c * 1 + 0 * 1) <= q (fun _ => c)) by (apply mono; intros; lra). lra.
+Qed.
+Definition spread_of (q : (R -> R) -> R) := q (fun z => (z - q (fun z => z)) ^ 2).
 (* Between two points at the distance s from m, each with probability 1/2: a posterior of variance s^2. *)
 Definition two_points (m s : R) (h : R -> R) := (h (m - s) + h (m + s)) / 2.
 Lemma two_points_expectation m s : expectation (two_points m s).
@@ -370,7 +377,7 @@ Qed.
 Section Pipeline.
 Context {Y A : Type} (W : world Y A) (L : pipeline Y A).
 Definition factor i a y := encoder L i a (fun z => decoder L z y).
-Definition spread i a := encoder L i a (fun z => (z - encoder L i a (fun z => z)) ^ 2).
+Definition spread i a := spread_of (encoder L i a).
 Definition raw_weight (f : R -> R) i (e : list A) := f (spread i (item W i e)).
 Definition normalized_weight f i e := raw_weight f i e / sum (seq 0 (items W)) (fun j => raw_weight f j e).
 (* Assumption 2: the variance of the posteriors is bounded. *)
