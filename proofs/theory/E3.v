@@ -1,15 +1,17 @@
-(* The anytime-valid calibration monitor: Ville's inequality. Forecasts c_t are made and bets lambda_t placed in any
-   way that depends on the past only; the capital M_t = prod (1 + lambda_s (Y_s - c_s)) of a bettor against forecasts
-   that are calibrated given the past reaches 1/alpha, ever within n steps, with probability at most alpha, for every
-   n. Also with a tolerance tau: if outcomes exceed forecasts by at most tau on average, bets lambda >= 0 on
-   Y - c - tau. Nothing of it stands in the paper; it serves to watch a deployed system. *)
+(* The anytime-valid calibration monitor: Ville's inequality. Forecasts c_t are made and bets lambda_t placed
+   in any way that depends on the past only; the capital M_t = prod (1 + lambda_s (Y_s - c_s)) of a bettor
+   against forecasts that are calibrated given the past reaches 1/alpha, ever within n steps, with probability
+   at most alpha, for every n. Also with a tolerance tau: if outcomes exceed forecasts by at most tau on
+   average, bets lambda >= 0 on Y - c - tau. Nothing of it stands in the paper; it serves to watch a deployed
+   system. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability.
 Import ListNotations.
 Open Scope R_scope.
 
-(* What is known before step t: classes of random variables that grow with t, each closed like the random variables
-   themselves. (For measure theory: the bounded functions measurable in the t-th algebra of a filtration.) *)
+(* What is known before step t: classes of random variables that grow with t, each closed like the random
+   variables themselves. (For measure theory: the bounded functions measurable in the t-th algebra of a
+   filtration.) *)
 Record history (S : space) := History {
   known : nat -> (outcome S -> R) -> Prop;
   known_rv : forall t X, known t X -> rv X;
@@ -40,7 +42,8 @@ Fixpoint capital {S : space} (D : nat -> outcome S -> R) (t : nat) (o : outcome 
 Fixpoint stopped (b : R) (m : nat -> R) (t : nat) : R :=
   match t with
   | O => m O
-  | Datatypes.S s => if Rlt_dec (largest (seq 0 (Datatypes.S s)) m) b then m (Datatypes.S s) else stopped b m s
+  | Datatypes.S s =>
+      if Rlt_dec (largest (seq 0 (Datatypes.S s)) m) b then m (Datatypes.S s) else stopped b m s
   end.
 
 Lemma largest_app {A} (l k : list A) f : largest (l ++ k) f = Rmax (largest l f) (Rmax (largest k f) 0).
@@ -50,7 +53,8 @@ Proof.
   rewrite (Rmax_left (largest k f)) by apply P.
   induction l as [|x t IH]; simpl; [rewrite Rmax_right; [easy | apply P]|]. rewrite IH. apply Rmax_assoc.
 Qed.
-Lemma largest_snoc n f : largest (seq 0 (Datatypes.S n)) f = Rmax (largest (seq 0 n) f) (Rmax (Rmax (f n) 0) 0).
+Lemma largest_snoc n f : largest (seq 0 (Datatypes.S n)) f =
+  Rmax (largest (seq 0 n) f) (Rmax (Rmax (f n) 0) 0).
 Proof. rewrite seq_S, largest_app. easy. Qed.
 
 Section Pathwise.
@@ -87,7 +91,8 @@ End Pathwise.
 
 (* Ville's inequality: gains that are not positive on average given the past, and never lose more than all. *)
 Lemma ville {S : space} (H : history S) (D : nat -> outcome S -> R) (b : R) (n : nat) :
-  0 < b -> (forall t, (t < n)%nat -> known H (Datatypes.S t) (D t)) -> (forall t o, (t < n)%nat -> -1 <= D t o) ->
+  0 < b -> (forall t, (t < n)%nat -> known H (Datatypes.S t) (D t)) -> (forall t o, (t < n)%nat -> -1 <=
+    D t o) ->
   (forall t G, (t < n)%nat -> known H t G -> (forall o, 0 <= G o) -> E (fun o => G o * D t o) <= 0) ->
   prob_ge (fun o => largest (seq 0 (Datatypes.S n)) (fun t => capital D t o)) b <= / b.
 Proof.
@@ -105,7 +110,8 @@ Proof.
     destruct lt_dec; [easy | lia]. }
   set (M := capital D').
   assert (MK : forall t, known H t (M t)).
-  { induction t as [|t IH]; [exact (known_const S H 0 1)|]. apply (known_mult S H _ (M t) (fun o => 1 + D' t o)).
+  { induction t as [|t IH]; [exact (known_const S H 0 1)|].
+      apply (known_mult S H _ (M t) (fun o => 1 + D' t o)).
     - now apply known_later.
     - apply known_plus; [apply known_const | apply K']. }
   assert (M0 : forall t o, 0 <= M t o).
@@ -140,7 +146,8 @@ Proof.
   rewrite <- (Rmult_1_l (/ b)). apply Rle_trans with (E (T n) / b).
   2:{ apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat | apply TE]. }
   eapply Rle_trans; [|apply markov; [apply TR | intros o; apply stopped_pos; intros; apply M0 | easy]].
-  unfold prob_ge. rewrite (E_ext _ (fun o => ind (Rle_dec b (largest (seq 0 (Datatypes.S n)) (fun t => M t o))))).
+  unfold prob_ge. rewrite (E_ext _ (fun o => ind (Rle_dec b (largest (seq 0 (Datatypes.S n)) (fun t =>
+    M t o))))).
   - apply E_le; [now apply rv_ge | apply rv_ge, TR |]. intros o. unfold ind at 1.
     destruct Rle_dec as [L|_]; [|apply ind_01].
     pose proof (stopped_above b (fun s => M s o) (fun s => M0 s o) n L) as A.
@@ -153,17 +160,17 @@ Proof.
 Qed.
 
 (** claim: E3 | proves | caveats: bounded-variables, bounded-bets, finite-horizon
-    If each outcome Y_t in [0, 1] has mean c_t given the past, whatever rule makes the forecasts c_t and the bets
-    lam_t from the past, with lam between -1/(1-c) and 1/c, then the capital prod (1 + lam_s (Y_s - c_s)) reaches
-    1/alpha at some time up to n with probability at most alpha, for every n. *)
+    If each outcome Y_t in [0, 1] has mean c_t given the past, whatever rule makes the forecasts c_t and the
+    bets lam_t from the past, with lam between -1/(1-c) and 1/c, then the capital prod (1 + lam_s (Y_s - c_s))
+    reaches 1/alpha at some time up to n with probability at most alpha, for every n. *)
 Theorem E3_monitor (S : space) (H : history S) (Y c lam : nat -> outcome S -> R) (alpha : R) (n : nat) :
   0 < alpha ->
   (forall t, (t < n)%nat -> known H t (c t) /\ known H t (lam t) /\ known H (Datatypes.S t) (Y t)) ->
   (forall t o, (t < n)%nat -> 0 <= Y t o <= 1 /\ lam t o * c t o <= 1 /\ -1 <= lam t o * (1 - c t o)) ->
   (forall t o, (t < n)%nat -> 0 <= c t o <= 1) ->
   (forall t G, (t < n)%nat -> known H t G -> E (fun o => G o * (Y t o - c t o)) = 0) ->
-  prob_ge (fun o => largest (seq 0 (Datatypes.S n)) (fun t => capital (fun s o => lam s o * (Y s o - c s o)) t o))
-    (/ alpha) <= alpha.
+  prob_ge (fun o => largest (seq 0 (Datatypes.S n))
+    (fun t => capital (fun s o => lam s o * (Y s o - c s o)) t o)) (/ alpha) <= alpha.
 Proof.
   intros a0 HK HR Hc HE. rewrite <- (Rinv_involutive alpha) at 2 by lra.
   apply (ville H); [now apply Rinv_0_lt_compat | | |].
@@ -178,8 +185,9 @@ Proof.
 Qed.
 
 (** claim: E3 | proves | caveats: bounded-variables, bounded-bets, finite-horizon
-    With a tolerance: if given the past the outcomes exceed the forecasts by at most tau on average, the capital of
-    bets lam >= 0 on Y - c - tau, with lam (c + tau) <= 1, reaches 1/alpha with probability at most alpha. *)
+    With a tolerance: if given the past the outcomes exceed the forecasts by at most tau on average, the
+    capital of bets lam >= 0 on Y - c - tau, with lam (c + tau) <= 1, reaches 1/alpha with probability at most
+    alpha. *)
 Theorem E3_monitor_tolerance (S : space) (H : history S) (Y c lam : nat -> outcome S -> R)
   (tau alpha : R) (n : nat) :
   0 < alpha ->
@@ -210,8 +218,9 @@ Proof.
     apply HE; [easy | easy |]. intros o. destruct (HR t o Ht) as [_ [L _]]. specialize (G0 o). nra.
 Qed.
 
-(* Every rule of forecasting is covered: given any c from the outcomes seen so far (latest first) to [0, 1], the tree
-   of all histories of n outcomes, weighted by the forecasts, is a space in which they are calibrated. *)
+(* Every rule of forecasting is covered: given any c from the outcomes seen so far (latest first) to [0, 1],
+   the tree of all histories of n outcomes, weighted by the forecasts, is a space in which they are
+   calibrated. *)
 Section Tree.
 Variable rule : list bool -> R.
 Hypothesis rule01 : forall h, 0 <= rule h <= 1.
@@ -223,11 +232,14 @@ Let paths n := tuples [true; false] n.
 Lemma paths_S n f : sum (paths (S n)) f = sum (paths n) (fun h => f (true :: h) + f (false :: h)).
 Proof. unfold paths. cbn [tuples flat_map]. rewrite app_nil_r, sum_app, !sum_map, <- sum_plus. easy. Qed.
 Lemma weight_pos h : 0 <= weight h.
-Proof. induction h as [|y h IH]; simpl; [lra|]. pose proof (rule01 h). apply Rmult_le_pos; [easy | destruct y; lra]. Qed.
+Proof. induction h as [|y h IH]; simpl; [lra|]. pose proof (rule01 h). apply Rmult_le_pos; [easy | destruct y;
+  lra]. Qed.
 (* What comes later does not change the mean of what is known. *)
-Lemma forget m t f : sum (paths (m + t)) (fun h => weight h * f (skipn m h)) = sum (paths t) (fun h => weight h * f h).
+Lemma forget m t f : sum (paths (m + t)) (fun h => weight h * f (skipn m h)) = sum (paths t) (fun h =>
+  weight h * f h).
 Proof.
-  induction m as [|m IH]; [easy|]. cbn [Nat.add]. rewrite paths_S, <- IH. apply sum_ext. intros h _. simpl. ring.
+  induction m as [|m IH]; [easy|]. cbn [Nat.add]. rewrite paths_S, <- IH. apply sum_ext. intros h _. simpl.
+    ring.
 Qed.
 Lemma tree_distribution n : distribution (paths n) weight.
 Proof.

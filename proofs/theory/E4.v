@@ -1,7 +1,8 @@
-(* The whole pipeline in the number M of draws and the number K of items: if all K factors are estimated from M draws
-   each, and factors and estimates are at least p > 0 (as a floor of the decoder, assumption A6, ensures), then with
-   probability at least 1 - delta the aggregated prediction from the estimates is within 2 tanh(1/2 sum w_i ln(1+r/p))
-   of the one from the true factors in L1, where r = sqrt(ln(2|Y|K/delta)/(2M)). The paper bounds the factors only. *)
+(* The whole pipeline in the number M of draws and the number K of items: if all K factors are estimated from
+   M draws each, and factors and estimates are at least p > 0 (as a floor of the decoder, assumption A6,
+   ensures), then with probability at least 1 - delta the aggregated prediction from the estimates is within 2
+   tanh(1/2 sum w_i ln(1+r/p)) of the one from the true factors in L1, where r = sqrt(ln(2|Y|K/delta)/(2M)).
+   The paper bounds the factors only. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums T5prime Probability L1 L2 T2.
 Import ListNotations.
@@ -10,9 +11,11 @@ Open Scope R_scope.
 (* Factors that are all close and bounded away from zero have products that are close. *)
 Lemma pool_close {I Y} (ys : list Y) (items : list I) (w : I -> R) (f g : I -> Y -> R) (low r : R) :
   ys <> [] -> 0 < low -> 0 <= r -> (forall i, In i items -> 0 <= w i) ->
-  (forall i y, In i items -> In y ys -> low <= f i y) -> (forall i y, In i items -> In y ys -> low <= g i y) ->
+  (forall i y, In i items -> In y ys -> low <= f i y) -> (forall i y, In i items -> In y ys -> low <=
+    g i y) ->
   (forall i y, In i items -> In y ys -> Rabs (g i y - f i y) <= r) ->
-  Sums.L1 ys (pool ys items w f) (pool ys items w g) <= 2 * tanh (/ 2 * sum items (fun i => w i * ln (1 + r / low))).
+  Sums.L1 ys (pool ys items w f) (pool ys items w g) <= 2 * tanh (/ 2 * sum items (fun i => w i * ln (1 +
+    r / low))).
 Proof.
   intros ne l0 r0 w0 ff fg H. set (B := sum items (fun i => w i * ln (1 + r / low))).
   assert (F : filter (fun _ : I => true) items = items).
@@ -53,8 +56,8 @@ Proof.
   - rewrite (sum_ext items _ (fun i => -1 * (w i * ln (1 + r / low)))), sum_scal by (intros; ring). ring.
 Qed.
 
-(* The aggregated prediction is a random variable when the factors are, if they stay above the floor: below it, a
-   continuous function takes the place of ln and of the reciprocal. *)
+(* The aggregated prediction is a random variable when the factors are, if they stay above the floor: below
+   it, a continuous function takes the place of ln and of the reciprocal. *)
 Definition clamp (low x : R) := / 2 * (x + low + Rabs (x - low)).
 Lemma clamp_ge low x : low <= clamp low x.
 Proof. unfold clamp, Rabs. destruct Rcase_abs; lra. Qed.
@@ -69,21 +72,25 @@ Proof.
   apply (continuity_comp (fun x => x - low) Rabs); [|apply Rcontinuity_abs].
   apply (continuity_minus (fun x => x)); auto.
 Qed.
-Lemma rv_ln {S : space} (X : outcome S -> R) low : 0 < low -> rv X -> (forall o, low <= X o) -> rv (fun o => ln (X o)).
+Lemma rv_ln {S : space} (X : outcome S -> R) low : 0 < low -> rv X -> (forall o, low <= X o) ->
+  rv (fun o => ln (X o)).
 Proof.
   intros l0 HX H. apply (rv_ext (fun o => ln (clamp low (X o)))); [intros; now rewrite clamp_above|].
   apply (rv_comp S (fun x => ln (clamp low x))); [|easy]. intros x.
   apply (continuity_pt_comp (clamp low) ln); [apply clamp_continuity|].
-  apply derivable_continuous_pt. exists (/ clamp low x). apply derivable_pt_lim_ln. pose proof (clamp_ge low x). lra.
+  apply derivable_continuous_pt. exists (/ clamp low x). apply derivable_pt_lim_ln.
+    pose proof (clamp_ge low x). lra.
 Qed.
-Lemma rv_inv {S : space} (X : outcome S -> R) low : 0 < low -> rv X -> (forall o, low <= X o) -> rv (fun o => / X o).
+Lemma rv_inv {S : space} (X : outcome S -> R) low : 0 < low -> rv X -> (forall o, low <= X o) ->
+  rv (fun o => / X o).
 Proof.
   intros l0 HX H. apply (rv_ext (fun o => / clamp low (X o))); [intros; now rewrite clamp_above|].
   apply (rv_comp S (fun x => / clamp low x)); [|easy]. intros x.
   apply (continuity_pt_inv (clamp low)); [apply clamp_continuity|]. pose proof (clamp_ge low x). lra.
 Qed.
 
-Lemma rv_pool {S : space} {I Y} (ys : list Y) (items : list I) (w : I -> R) (g : outcome S -> I -> Y -> R) low y :
+Lemma rv_pool {S : space} {I Y} (ys : list Y) (items : list I) (w : I -> R) (g : outcome S -> I -> Y ->
+  R) low y :
   In y ys -> 0 < low -> (forall i, In i items -> 0 <= w i) ->
   (forall i z, In i items -> In z ys -> rv (fun o => g o i z)) ->
   (forall o i z, In i items -> In z ys -> low <= g o i z) ->
@@ -99,7 +106,8 @@ Proof.
   apply (rv_inv (fun o => sum ys (unnormalized items w (g o))) (prod items (fun i => power low (w i)))).
   - apply prod_pos. intros. now apply power_pos.
   - apply (rv_sum ys (fun z o => unnormalized items w (g o) z)). auto.
-  - intros o. assert (P : forall z, In z ys -> prod items (fun i => power low (w i)) <= unnormalized items w (g o) z).
+  - intros o. assert (P : forall z, In z ys -> prod items (fun i => power low (w i)) <=
+      unnormalized items w (g o) z).
     { intros z Hz. apply prod_le. intros i Hi. split; [apply power_nonneg|].
       specialize (H o i z Hi Hz). rewrite !power_Rpower by lra. unfold Rpower. apply exp_le.
       apply Rmult_le_compat_l; [auto | now apply ln_mono]. }
@@ -108,7 +116,8 @@ Proof.
     induction ys as [|z t IH]; [easy|]. cbn [sum].
     assert (0 <= sum t (unnormalized items w (g o))) by (apply sum_nonneg; intros; apply N; now right).
     destruct Hy as [->|Hy].
-    + assert (prod items (fun i => power low (w i)) <= unnormalized items w (g o) y) by (apply P; now left). lra.
+    + assert (prod items (fun i => power low (w i)) <= unnormalized items w (g o) y) by (apply P; now left).
+        lra.
     + assert (0 <= unnormalized items w (g o) z) by (apply N; now left).
       assert (prod items (fun i => power low (w i)) <= sum t (unnormalized items w (g o))); [|lra].
       apply IH; auto; intros; [apply P | apply N]; now right.
@@ -127,10 +136,11 @@ Proof.
 Qed.
 
 (** claim: E4 | proves | caveats: bounded-variables
-    Each of K items has its own posterior Q_i, decoder and M draws (the items' draws may depend on each other). If true
-    factors and estimates are at least low > 0, the prediction from the estimates is within
-    2 tanh(1/2 sum w_i ln(1 + r/low)) of the one from the true factors, r = sqrt(ln(2 K |Y| / delta)/(2M)), with
-    probability at least 1 - delta. Joins theorem 2 (section 3.2) and T5' to the whole of LPF-SPN (section 1.2). *)
+    Each of K items has its own posterior Q_i, decoder and M draws (the items' draws may depend on each
+    other). If true factors and estimates are at least low > 0, the prediction from the estimates is within 2
+    tanh(1/2 sum w_i ln(1 + r/low)) of the one from the true factors, r = sqrt(ln(2 K |Y| / delta)/(2M)), with
+    probability at least 1 - delta. Joins theorem 2 (section 3.2) and T5' to the whole of LPF-SPN (section
+    1.2). *)
 Theorem E4_pipeline (S : space) (I Y : Type) (items : list I) (ys : list Y) (Q : I -> space) (M : nat)
   (w : I -> R) (low delta : R) (z : forall i : I, nat -> outcome S -> outcome (Q i))
   (decode : forall i : I, outcome (Q i) -> Y -> R) :
@@ -148,7 +158,8 @@ Theorem E4_pipeline (S : space) (I Y : Type) (items : list I) (ys : list Y) (Q :
 Proof.
   intros tf es r HM Hd ni ny l0 w0 Hz HD HR HF.
   set (err := fun (iy : I * Y) o => Rabs (es o (fst iy) (snd iy) - tf (fst iy) (snd iy))).
-  set (pairs := list_prod items ys). assert (LP : length pairs = (length items * length ys)%nat) by apply prod_length.
+  set (pairs := list_prod items ys). assert (LP : length pairs = (length items * length ys)%nat)
+    by apply prod_length.
   assert (RE : forall iy, In iy pairs -> rv (err iy)).
   { intros [i y] H. apply in_prod_iff in H as [Hi Hy].
     apply rv_abs, rv_minus; [apply (estimate_rv M (z i)); auto | apply rv_const]. }

@@ -1,5 +1,6 @@
-(* Lemma 1 (appendix A.1): the Monte Carlo estimate of a soft factor is unbiased. For any posterior, Gaussian or
-   not, any decoder whose class probability is a bounded random variable, and any number M >= 1 of draws. *)
+(* Lemma 1 (appendix A.1): the Monte Carlo estimate of a soft factor is unbiased. For any posterior, Gaussian
+   or not, any decoder whose class probability is a bounded random variable, and any number M >= 1 of draws.
+   *)
 Require Import Reals List Lra.
 From LPF Require Import Sums Probability.
 Import ListNotations.
@@ -19,8 +20,8 @@ Proof.
 Qed.
 
 (** claim: L1 | proves | caveats: bounded-variables
-    The expectation of the average of M decoded draws is the soft factor, whatever the posterior and the decoder.
-    Paper: lemma 1, appendix A.1, where the posterior is Gaussian. *)
+    The expectation of the average of M decoded draws is the soft factor, whatever the posterior and the
+    decoder. Paper: lemma 1, appendix A.1, where the posterior is Gaussian. *)
 Theorem L1_unbiased (S Q : space) (M : nat) (z : nat -> outcome S -> outcome Q) (p : outcome Q -> R) :
   (0 < M)%nat -> draws (seq 0 M) z -> rv p ->
   E (estimate M z p) = soft_factor p.
@@ -35,8 +36,8 @@ Proof.
   - now apply (rv_sum (seq 0 M) (fun m o => p (z m o))).
 Qed.
 
-(* The paper draws z = h(noise) with h(e) = mu + Sigma^(1/2) e; the soft factor is then the mean under the law of
-   h(noise). Any noise and any transformation will do. *)
+(* The paper draws z = h(noise) with h(e) = mu + Sigma^(1/2) e; the soft factor is then the mean under the law
+   of h(noise). Any noise and any transformation will do. *)
 Lemma transformed_draws {S N : space} {Z} (M : nat) (e : nat -> outcome S -> outcome N) (h : outcome N -> Z) :
   @draws S N nat (seq 0 M) e -> @draws S (law N h) nat (seq 0 M) (fun m o => h (e m o)).
 Proof.
@@ -46,8 +47,8 @@ Proof.
 Qed.
 
 (** claim: L1 | proves | caveats: bounded-variables
-    The same with draws made from noise, z = h(noise), as the paper makes them: unbiased for the mean under the law
-    of h(noise). Paper: lemma 1, appendix A.1. *)
+    The same with draws made from noise, z = h(noise), as the paper makes them: unbiased for the mean under
+    the law of h(noise). Paper: lemma 1, appendix A.1. *)
 Theorem L1_reparametrized (S N : space) (Z : Type) (M : nat) (e : nat -> outcome S -> outcome N)
   (h : outcome N -> Z) (p : Z -> R) :
   (0 < M)%nat -> draws (seq 0 M) e -> @rv (law N h) p ->

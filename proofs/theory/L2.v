@@ -1,6 +1,6 @@
 (* Lemma 2 (appendix A.2), Hoeffding's inequality, for independent bounded variables on any probability space:
-   each with its own range, and all with one range as in the paper. As printed, the mean E[X_i] stands where i is
-   bound by nothing; read literally for variables that differ, that form fails. *)
+   each with its own range, and all with one range as in the paper. As printed, the mean E[X_i] stands where i
+   is bound by nothing; read literally for variables that differ, that form fails. *)
 Require Import Reals List Lra Psatz.
 From Coquelicot Require Import Coquelicot.
 From LPF Require Import Sums Probability.
@@ -176,8 +176,9 @@ Qed.
 End Independent.
 
 (** claim: L2 | proves | caveats: bounded-variables
-    Hoeffding's inequality with a range [a_i, b_i] for each variable: the sum of independent variables is further
-    than t from its mean with probability at most 2 exp(-2t^2 / sum (b_i - a_i)^2). Paper: lemma 2, appendix A.2. *)
+    Hoeffding's inequality with a range [a_i, b_i] for each variable: the sum of independent variables is
+    further than t from its mean with probability at most 2 exp(-2t^2 / sum (b_i - a_i)^2). Paper: lemma 2,
+    appendix A.2. *)
 Theorem L2_ranges (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (a b : I -> R) (t : R) :
   let V := sum l (fun i => (b i - a i) ^ 2) in
   0 < t -> 0 < V ->
@@ -187,9 +188,9 @@ Theorem L2_ranges (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) 
 Proof. intros V t0 V0 HX HR HI. now apply ranges_tail. Qed.
 
 (** claim: L2 | proves | caveats: bounded-variables
-    Hoeffding's inequality: the average of n independent variables in [a, b] is further than eps from its mean with
-    probability at most 2 exp(-2 n eps^2 / (b - a)^2). Paper: lemma 2, appendix A.2, with the mean of the average in
-    the place of E[X_i]. *)
+    Hoeffding's inequality: the average of n independent variables in [a, b] is further than eps from its mean
+    with probability at most 2 exp(-2 n eps^2 / (b - a)^2). Paper: lemma 2, appendix A.2, with the mean of the
+    average in the place of E[X_i]. *)
 Theorem L2_hoeffding (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (a b eps : R) :
   let n := INR (length l) in
   l <> [] -> a < b -> 0 < eps ->
@@ -228,8 +229,9 @@ Definition point := finite [tt] (fun _ => 1) point_distribution.
 Definition half (i : nat) (_ : unit) : R := if Nat.ltb i 4 then 0 else 1.
 
 (** claim: L2.printed | refutes | caveats: none
-    Four constants 0 and four constants 1 are independent and lie in [0, 1]; their average is 1/2, surely 1/2 away
-    from the mean of each, while the printed bound at eps = 0.4 is 2 exp(-2.56) < 1. Paper: lemma 2, appendix A.2. *)
+    Four constants 0 and four constants 1 are independent and lie in [0, 1]; their average is 1/2, surely 1/2
+    away from the mean of each, while the printed bound at eps = 0.4 is 2 exp(-2.56) < 1. Paper: lemma 2,
+    appendix A.2. *)
 Theorem L2_printed_refuted : ~ lemma_2_printed.
 Proof.
   intros H. destruct (H point 8%nat half 0 1 (4 / 10)) as [j [Hj G]]; try lra; try (apply Nat.lt_0_succ).

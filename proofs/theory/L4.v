@@ -1,5 +1,5 @@
-(* Lemma 4 (appendix A.4): a weighted average of independent variables with |X_i| <= 1 concentrates at the rate of
-   Kish's effective count n_eff = (sum w)^2 / sum w^2. It holds as stated. *)
+(* Lemma 4 (appendix A.4): a weighted average of independent variables with |X_i| <= 1 concentrates at the
+   rate of Kish's effective count n_eff = (sum w)^2 / sum w^2. It holds as stated. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums Probability L2.
 Import ListNotations.
@@ -22,8 +22,9 @@ Proof.
 Qed.
 
 (** claim: L4 | proves | caveats: bounded-variables
-    For independent X_i with |X_i| <= 1 and weights w_i >= 0 that add up to one, the weighted average is further than
-    eps from its mean with probability at most 2 exp(-2 n_eff eps^2 / 4). Paper: lemma 4, appendix A.4. *)
+    For independent X_i with |X_i| <= 1 and weights w_i >= 0 that add up to one, the weighted average is
+    further than eps from its mean with probability at most 2 exp(-2 n_eff eps^2 / 4). Paper: lemma 4,
+    appendix A.4. *)
 Theorem L4_weighted (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (w : I -> R) (eps : R) :
   0 < eps -> (forall i, In i l -> rv (X i)) -> (forall i, In i l -> forall o, Rabs (X i o) <= 1) ->
   independent l X -> (forall i, In i l -> 0 <= w i) -> sum l w = 1 ->

@@ -1,6 +1,6 @@
-(* What holds in place of lemma 6 (appendix A.6): for losses that are convex in the parameters, leaving out one of N
-   examples moves the minimizer of the L2-regularized mean loss by at most 2L/(lambda N), in any dimension. The paper
-   states it for a neural network, whose losses are not convex in its parameters. *)
+(* What holds in place of lemma 6 (appendix A.6): for losses that are convex in the parameters, leaving out
+   one of N examples moves the minimizer of the L2-regularized mean loss by at most 2L/(lambda N), in any
+   dimension. The paper states it for a neural network, whose losses are not convex in its parameters. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -68,9 +68,9 @@ End Objective.
 End Vectors.
 
 (** claim: L6' | proves | caveats: reals
-    For convex, L-Lipschitz losses and N >= 2 examples, the minimizers of the regularized mean loss with and without
-    any one example j are at most 2L/(lambda N) apart. Paper: lemma 6, appendix A.6, which does not ask for convexity
-    of the loss in the parameters, and speaks of gradient descent instead of a minimizer. *)
+    For convex, L-Lipschitz losses and N >= 2 examples, the minimizers of the regularized mean loss with and
+    without any one example j are at most 2L/(lambda N) apart. Paper: lemma 6, appendix A.6, which does not
+    ask for convexity of the loss in the parameters, and speaks of gradient descent instead of a minimizer. *)
 Theorem L6prime_stability (P A : Type) (cs : list P) (loss : A -> (P -> R) -> R) (L lambda : R)
   (before after : list A) (j : A) (w_all w_less : P -> R) :
   let rest := before ++ after in
@@ -108,7 +108,8 @@ Proof.
   assert (Hb : b <= n * (L * d)).
   { unfold b. rewrite <- sum_minus. apply Rle_trans with (sum rest (fun _ => L * d)).
     - apply sum_le. intros i Hi. eapply Rle_trans; [apply Rle_abs|]. apply HL. auto.
-    - right. unfold n. clear. induction rest as [|i t IH]; cbn [sum length]; [simpl; ring|]. rewrite IH, S_INR. ring. }
+    - right. unfold n. clear. induction rest as [|i t IH]; cbn [sum length]; [simpl; ring|].
+        rewrite IH, S_INR. ring. }
   (* the sum of the two inequalities of growth *)
   assert (K : lambda * d ^ 2 <= / (n + 1) * a + (/ n - / (n + 1)) * b) by (unfold a, b; lra).
   assert (I1 : 0 < / (n + 1)) by (apply Rinv_0_lt_compat; lra).

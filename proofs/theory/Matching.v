@@ -1,7 +1,7 @@
 (* The sample variance as an average over disjoint pairs: a step of Maurer and Pontil's proof, used by T2'.
-   U(l) is the mean of T(i, j) over all ordered pairs of different members of the list l. Drawing one pair of l after
-   the other without replacement, and averaging over all ways to do so, leaves the mean of T over the drawn pairs equal
-   to U(l); the exponential of an average is at most the average of exponentials. *)
+   U(l) is the mean of T(i, j) over all ordered pairs of different members of the list l. Drawing one pair of
+   l after the other without replacement, and averaging over all ways to do so, leaves the mean of T over the
+   drawn pairs equal to U(l); the exponential of an average is at most the average of exponentials. *)
 Require Import Reals List Lra Psatz Lia Permutation.
 From LPF Require Import Sums Probability L2.
 Import ListNotations.
@@ -63,7 +63,8 @@ Proof. intros H. rewrite (sum_perm _ _ _ (picks_perm l p H)). cbn [sum]. rewrite
 Lemma double_rest l p : In p (picks l) -> double (snd p) = double l - 2 * sum l (fun j => T (fst p) j).
 Proof.
   intros H. rewrite <- (row_rest l p H), (double_perm _ _ (picks_perm l p H)). unfold double. cbn [sum].
-  rewrite T0, sum_plus, (sum_ext (snd p) (fun i => T i (fst p)) (fun i => T (fst p) i)) by (intros; apply TS). ring.
+  rewrite T0, sum_plus, (sum_ext (snd p) (fun i => T i (fst p)) (fun i => T (fst p) i)) by (intros; apply TS).
+    ring.
 Qed.
 Lemma double_rests l : sum (picks l) (fun p => double (snd p)) = (INR (length l) - 2) * double l.
 Proof.
@@ -86,7 +87,8 @@ Proof.
   - intros p Hp. rewrite double_rests, (picks_rest l) by easy. ring.
 Qed.
 
-(* The mean over all pairs is the average, over the pair drawn first, of that pair and the mean over the rest. *)
+(* The mean over all pairs is the average, over the pair drawn first, of that pair and the mean over the rest.
+   *)
 Lemma pair_mean_step l k : (2 + 2 * k <= length l)%nat ->
   (INR k + 1) * pair_mean l =
   / INR (length (duo l)) * sum (duo l) (fun t => T (fst (fst t)) (snd (fst t)) + INR k * pair_mean (snd t)).
@@ -134,9 +136,11 @@ Proof.
     set (N := INR (length (duo l))). assert (N0 : 0 < N) by (unfold N; rewrite duo_length; nra).
     assert (Dn : duo l <> []) by (intros E; unfold N in N0; rewrite E in N0; simpl in N0; lra).
     replace (- (a * (/ N * sum (duo l) (fun t => T (fst (fst t)) (snd (fst t)) + INR k * pair_mean (snd t)))))
-      with (/ N * sum (duo l) (fun t => - (a * T (fst (fst t)) (snd (fst t))) + - (a * (INR k * pair_mean (snd t))))).
+      with (/ N * sum (duo l) (fun t => - (a * T (fst (fst t)) (snd (fst t))) + - (a * (INR k * pair_mean (snd
+        t))))).
     + eapply Rle_trans; [now apply exp_average|]. cbn [drawn]. fold N.
-      apply Rmult_le_compat_l; [left; now apply Rinv_0_lt_compat|]. apply sum_le. intros t Ht. rewrite exp_plus.
+      apply Rmult_le_compat_l; [left; now apply Rinv_0_lt_compat|]. apply sum_le. intros t Ht.
+        rewrite exp_plus.
       apply Rmult_le_compat; try (left; apply exp_pos); [apply Hq | apply IH].
       pose proof (Permutation_length (duo_perm l t Ht)) as L. cbn [length] in L. lia.
     + rewrite (sum_ext _ _ (fun t => - a * (T (fst (fst t)) (snd (fst t)) + INR k * pair_mean (snd t))))

@@ -2,10 +2,11 @@
 
    A probability space is here what can be done with its expectation: a class of bounded random variables,
    closed under what bounded measurable functions are closed under (constants, sums, products, continuous
-   functions, indicators of "X > c"), and an expectation on them that is linear, positive and maps 1 to 1.
-   The bounded measurable functions of any probability space, Gaussian ones among them, form such a class with
-   their integral. Every theorem about [space] therefore holds for each of them; finite distributions are built
-   below, so that no statement is empty. Nothing here needs limits, so countable additivity is not asked for. *)
+   functions, indicators of "X > c"), and an expectation on them that is linear, positive and maps 1 to 1. The
+   bounded measurable functions of any probability space, Gaussian ones among them, form such a class with
+   their integral. Every theorem about [space] therefore holds for each of them; finite distributions are
+   built below, so that no statement is empty. Nothing here needs limits, so countable additivity is not asked
+   for. *)
 Require Import Reals List Lra Psatz FunctionalExtensionality.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -35,7 +36,8 @@ Definition prob_ge {S : space} (X : outcome S -> R) (c : R) := E (fun o => ind (
 Definition prob_le {S : space} (X : outcome S -> R) (c : R) := E (fun o => ind (Rle_dec (X o) c)).
 Definition prob_lt {S : space} (X : outcome S -> R) (c : R) := E (fun o => ind (Rlt_dec (X o) c)).
 
-(* The variables X_i, i in l, are independent: expectations of products of (continuous) functions of them factor. *)
+(* The variables X_i, i in l, are independent: expectations of products of (continuous) functions of them
+   factor. *)
 Definition independent {S : space} {I} (l : list I) (X : I -> outcome S -> R) :=
   forall g : I -> R -> R, (forall i, continuity (g i)) ->
   E (fun o => prod l (fun i => g i (X i o))) = prod l (fun i => E (fun o => g i (X i o))).
@@ -195,7 +197,8 @@ Proof.
       destruct (largest_gt _ _ _ c0 L) as [x [Hx Lx]]. clear - Hx Lx.
       induction l as [|y t IH]; [easy|]. simpl. destruct Hx as [->|Hx].
       * unfold ind at 1. destruct Rlt_dec; [|easy].
-        assert (0 <= sum t (fun i => ind (Rlt_dec c (f i o)))) by (apply sum_nonneg; intros; apply ind_01). lra.
+        assert (0 <= sum t (fun i => ind (Rlt_dec c (f i o)))) by (apply sum_nonneg; intros; apply ind_01).
+          lra.
       * specialize (IH Hx). pose proof (ind_01 (Rlt_dec c (f y o))). lra.
   - intros. apply rv_gt; auto.
 Qed.
@@ -210,7 +213,8 @@ Qed.
 End Space.
 
 (* Decoded draws are independent variables with the mean of the posterior. *)
-Lemma draws_independent {S Q : space} {I} (l : list I) (z : I -> outcome S -> outcome Q) (f : outcome Q -> R) :
+Lemma draws_independent {S Q : space} {I} (l : list I) (z : I -> outcome S -> outcome Q) (f : outcome Q ->
+  R) :
   draws l z -> rv f -> independent l (fun i o => f (z i o)).
 Proof. intros [_ H] Hf g Hg. apply (H (fun i q => g i (f q))). intros. now apply rv_comp. Qed.
 
@@ -304,13 +308,15 @@ Proof.
       simpl. apply Rmult_le_pos; auto.
   - destruct ys as [|d ys']; [simpl in p1; lra|]. set (ys := d :: ys') in *.
     pose proof (tuples_expect d ys p n (fun _ _ => 1)) as H.
-    assert (U : forall m k, prod (seq k m) (fun _ => 1) = 1) by (induction m; intros; simpl; [|rewrite IHm]; ring).
+    assert (U : forall m k, prod (seq k m) (fun _ => 1) = 1) by (induction m; intros; simpl; [|rewrite IHm];
+      ring).
     rewrite (sum_ext _ _ (fun t => prod t p)) in H by (intros; rewrite U; ring).
     rewrite H. transitivity (prod (seq 0 n) (fun _ => 1)); [|apply U]. apply prod_ext; intros.
     transitivity (sum ys p); [apply sum_ext; intros; ring | easy].
 Qed.
 
-(* Any number of independent draws from any finite distribution exist: [draws] and [independent] are not empty. *)
+(* Any number of independent draws from any finite distribution exist: [draws] and [independent] are not
+   empty. *)
 Theorem finite_draws {A} (d : A) (ys : list A) (p : A -> R) (H : distribution ys p) (n : nat) :
   @draws (finite (tuples ys n) _ (tuples_distribution ys p n H)) (finite ys p H) nat
     (seq 0 n) (fun i t => nth i t d).

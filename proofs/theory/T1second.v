@@ -1,8 +1,9 @@
-(* T1'', part 1, in place of theorem 1: calibration after the fact, with a bound that needs no assumption on the model.
-   Scores are cut into bins fixed beforehand; n held-out pairs (score, right or wrong), drawn independently from the
-   distribution that the model will meet, give N_b points and K_b hits in each bin. All true rates pi_b of the bins lie
-   between their limits of Clopper and Pearson at level delta/B at once, with probability at least 1 - delta, and a
-   predictor that answers within the limits has an expected calibration error of at most the widest of them. *)
+(* T1'', part 1, in place of theorem 1: calibration after the fact, with a bound that needs no assumption on
+   the model. Scores are cut into bins fixed beforehand; n held-out pairs (score, right or wrong), drawn
+   independently from the distribution that the model will meet, give N_b points and K_b hits in each bin. All
+   true rates pi_b of the bins lie between their limits of Clopper and Pearson at level delta/B at once, with
+   probability at least 1 - delta, and a predictor that answers within the limits has an expected calibration
+   error of at most the widest of them. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability T3prime.
 Import ListNotations.
@@ -10,7 +11,8 @@ Open Scope R_scope.
 
 (** * Points in a bin, and hits among them *)
 
-(* The mean of h(points in the bin, hits among them) over n draws; w: probability of the bin, p: rate of hits in it. *)
+(* The mean of h(points in the bin, hits among them) over n draws; w: probability of the bin, p: rate of hits
+   in it. *)
 Fixpoint bin_mean (n : nat) (w p : R) (h : nat -> nat -> R) : R :=
   match n with
   | O => h O O
@@ -51,7 +53,8 @@ Proof.
   rewrite (IH h), (IH (fun k => h (S k))).
   rewrite (count_mean_ext n (1 - p) (fun k => h (S n - k)%nat) (fun k => h (S (n - k))))
     by (intros k Hk; f_equal; lia).
-  rewrite (count_mean_ext n (1 - p) (fun k => h (S n - S k)%nat) (fun k => h (n - k)%nat)) by (intros; f_equal; lia).
+  rewrite (count_mean_ext n (1 - p) (fun k => h (S n - S k)%nat) (fun k => h (n - k)%nat)) by (intros;
+    f_equal; lia).
   ring.
 Qed.
 
@@ -74,7 +77,8 @@ Proof.
     destruct Req_EM_T; lra.
 Qed.
 
-Lemma rv_parts : rv (fun q => 1 - inside q) /\ rv (fun q => inside q * hit q) /\ rv (fun q => inside q * (1 - hit q)).
+Lemma rv_parts : rv (fun q => 1 - inside q) /\ rv (fun q => inside q * hit q) /\ rv (fun q => inside q *
+  (1 - hit q)).
 Proof.
   assert (rv (fun q => 1 - hit q)) by (apply rv_minus; [apply rv_const | easy]).
   repeat split; [apply rv_minus; [apply rv_const | easy] | now apply rv_mult | now apply rv_mult].
@@ -109,7 +113,8 @@ Lemma bin_law (l k : list nat) (f : nat -> outcome Q -> R) (h : nat -> nat -> R)
 Proof.
   revert k f h. induction l as [|i t IH]; intros k f h ND Hf Hz HI.
   - cbn [length bin_mean]. rewrite app_nil_r in *.
-    rewrite (E_ext _ (fun o => h O O * prod k (fun i => f i (z i o)))) by (intros; unfold points, hits; simpl; ring).
+    rewrite (E_ext _ (fun o => h O O * prod k (fun i => f i (z i o)))) by (intros; unfold points, hits; simpl;
+      ring).
     rewrite (E_scal S (h O O) (fun o => prod k (fun i => f i (z i o)))), (HI f Hf).
     + rewrite (prod_ext k _ (fun i => E (f i))) by (intros j Hj; now apply (Hz j)). ring.
     + apply (rv_prod k (fun i o => f i (z i o))). intros j Hj. now apply (Hz j).
@@ -138,23 +143,30 @@ Proof.
       - intros j. unfold f'. destruct Nat.eq_dec; auto.
       - rewrite <- app_assoc. exact Hz.
       - rewrite <- app_assoc. exact HI. }
-    rewrite (E_ext _ (fun o => prod k (fun i => f i (z i o)) * (1 - inside (z i o)) * h (points t o) (hits t o) +
-      prod k (fun i => f i (z i o)) * (inside (z i o) * hit (z i o)) * h (Datatypes.S (points t o)) (Datatypes.S (hits t o)) +
-      prod k (fun i => f i (z i o)) * (inside (z i o) * (1 - hit (z i o))) * h (Datatypes.S (points t o)) (hits t o))).
+    rewrite (E_ext _ (fun o => prod k (fun i => f i (z i o)) * (1 - inside (z i o)) * h (points t o) (hits t
+      o) +
+      prod k (fun i => f i (z i o)) * (inside (z i o) * hit (z i o)) * h (Datatypes.S (points t o))
+        (Datatypes.S (hits t o)) +
+      prod k (fun i => f i (z i o)) * (inside (z i o) * (1 - hit (z i o))) * h (Datatypes.S (points t o))
+        (hits t o))).
     2:{ intros o. rewrite (bin_step i t o h). cbv zeta. ring. }
     assert (T1 := ST _ R1 h). assert (T2 := ST _ R2 (fun N K => h (Datatypes.S N) (Datatypes.S K))).
     assert (T3 := ST _ R3 (fun N K => h (Datatypes.S N) K)). cbv beta in T1, T2, T3.
-    assert (V1 : rv (fun o => prod k (fun i => f i (z i o)) * (1 - inside (z i o)) * h (points t o) (hits t o))).
+    assert (V1 : rv (fun o => prod k (fun i => f i (z i o)) * (1 - inside (z i o)) * h (points t o) (hits t
+      o))).
     { apply rv_mult; [apply rv_mult; [easy | exact (Hi _ R1)] | apply Ht]. }
     assert (V2 : rv (fun o => prod k (fun i => f i (z i o)) * (inside (z i o) * hit (z i o)) *
       h (Datatypes.S (points t o)) (Datatypes.S (hits t o)))).
-    { apply rv_mult; [apply rv_mult; [easy | exact (Hi _ R2)] | apply (Ht (fun N K => h (Datatypes.S N) (Datatypes.S K)))]. }
+    { apply rv_mult; [apply rv_mult; [easy | exact (Hi _ R2)] | apply (Ht (fun N K => h (Datatypes.S N)
+        (Datatypes.S K)))]. }
     assert (V3 : rv (fun o => prod k (fun i => f i (z i o)) * (inside (z i o) * (1 - hit (z i o))) *
       h (Datatypes.S (points t o)) (hits t o))).
-    { apply rv_mult; [apply rv_mult; [easy | exact (Hi _ R3)] | apply (Ht (fun N K => h (Datatypes.S N) K))]. }
+    { apply rv_mult; [apply rv_mult; [easy | exact (Hi _ R3)] | apply (Ht (fun N K => h (Datatypes.S N) K))].
+        }
     rewrite E_plus, E_plus, T1, T2, T3; try easy; [|now apply rv_plus].
     rewrite (E_minus (fun _ => 1)), E_const, Ew, Ep by (easy || apply rv_const).
-    rewrite (E_ext (fun q => inside q * (1 - hit q)) (fun q => inside q - inside q * hit q)) by (intros; ring).
+    rewrite (E_ext (fun q => inside q * (1 - hit q)) (fun q => inside q - inside q * hit q)) by (intros;
+      ring).
     rewrite E_minus, Ew, Ep by easy. cbn [length bin_mean]. ring.
 Qed.
 
@@ -181,8 +193,8 @@ Proof.
   destruct IH as [[P0 P1] Q]; [intros; apply H; now right|]. split; [split|]; nra.
 Qed.
 
-(* Held-out data: n independent draws of a pair, cut into disjoint bins that cover everything; pi b is the rate of hits
-   in bin b, and mass b its probability. *)
+(* Held-out data: n independent draws of a pair, cut into disjoint bins that cover everything; pi b is the
+   rate of hits in bin b, and mass b its probability. *)
 Definition binned {S Q : space} {B} (n : nat) (z : nat -> outcome S -> outcome Q) (bins : list B)
   (inside : B -> outcome Q -> R) (hit : outcome Q -> R) (pi : B -> R) :=
   draws (seq 0 n) z /\ rv hit /\ (forall q, hit q = 0 \/ hit q = 1) /\
@@ -192,7 +204,8 @@ Definition binned {S Q : space} {B} (n : nat) (z : nat -> outcome S -> outcome Q
 
 (* The limits for N points with K hits: U upwards, and by counting misses downwards. *)
 Definition lower (U : nat -> nat -> R) (N K : nat) := 1 - U N (N - K)%nat.
-Definition covers (U : nat -> nat -> R) (N K : nat) (p : R) := ind (Rle_dec (lower U N K) p) * ind (Rle_dec p (U N K)).
+Definition covers (U : nat -> nat -> R) (N K : nat) (p : R) :=
+  ind (Rle_dec (lower U N K) p) * ind (Rle_dec p (U N K)).
 
 Lemma covers_01 U N K p : 0 <= covers U N K p <= 1.
 Proof.
@@ -220,9 +233,9 @@ Proof.
 Qed.
 
 (** claim: T1'' | proves | caveats: bounded-variables, fixed-bins
-    With bins fixed beforehand and limits at level delta/(2B) on each side, all true rates pi_b lie between their limits
-    at once, with probability at least 1 - delta, for every n, whatever the model and the distribution. Replaces
-    theorem 1 (section 3.1). *)
+    With bins fixed beforehand and limits at level delta/(2B) on each side, all true rates pi_b lie between
+    their limits at once, with probability at least 1 - delta, for every n, whatever the model and the
+    distribution. Replaces theorem 1 (section 3.1). *)
 Theorem T1second_bins (S Q : space) (B : Type) (n : nat) (z : nat -> outcome S -> outcome Q) (bins : list B)
   (inside : B -> outcome Q -> R) (hit : outcome Q -> R) (pi : B -> R) (U : nat -> nat -> R) (delta : R) :
   0 <= delta -> binned n z bins inside hit pi ->
@@ -231,7 +244,8 @@ Theorem T1second_bins (S Q : space) (B : Type) (n : nat) (z : nat -> outcome S -
     covers U (points z (inside b) (seq 0 n) o) (hits z (inside b) hit (seq 0 n) o) (pi b))).
 Proof.
   intros d0 [HD [Rh [H01 [Ri [I01 [I1 HP]]]]]] HU.
-  set (cov := fun b o => covers U (points z (inside b) (seq 0 n) o) (hits z (inside b) hit (seq 0 n) o) (pi b)).
+  set (cov := fun b o => covers U (points z (inside b) (seq 0 n) o) (hits z (inside b) hit (seq 0 n) o) (pi
+    b)).
   assert (HB : forall b, In b bins -> rv (cov b) /\ 1 - delta / INR (length bins) <= E (cov b)).
   { intros b Hb. destruct (HP b Hb) as [P01 P2].
     destruct (bin_expectation z (inside b) hit (E (inside b)) (pi b) (Ri b Hb) Rh (I01 b) H01 eq_refl P2 n
@@ -241,7 +255,8 @@ Proof.
     { apply lt_0_INR. destruct bins; [easy | simpl; lia]. }
     apply bin_mean_ge.
     - split; [apply E_pos; [now apply Ri | intros q; destruct (I01 b q); lra]|].
-      rewrite <- (@E_const Q 1). apply E_le; [now apply Ri | apply rv_const | intros q; destruct (I01 b q); lra].
+      rewrite <- (@E_const Q 1). apply E_le; [now apply Ri | apply rv_const | intros q; destruct (I01 b q);
+        lra].
     - intros N HN. pose proof (covers_mean N (pi b) (delta / (2 * INR (length bins))) U) as C.
       replace (delta / INR (length bins)) with (2 * (delta / (2 * INR (length bins)))) by (field; lra).
       apply C; [|easy | now apply HU]. apply Rmult_le_pos; [easy | left; apply Rinv_0_lt_compat; lra]. }
@@ -249,7 +264,8 @@ Proof.
   assert (RC : forall b, In b bins -> rv (fun o => 1 - cov b o)).
   { intros b Hb. apply rv_minus; [apply rv_const | now apply HB]. }
   apply Rle_trans with (E (fun o => 1 - sum bins (fun b => 1 - cov b o))).
-  - rewrite (E_minus (fun _ => 1)), E_const by (apply rv_const || now apply (rv_sum bins (fun b o => 1 - cov b o))).
+  - rewrite (E_minus (fun _ => 1)), E_const by (apply rv_const || now apply (rv_sum bins (fun b o =>
+      1 - cov b o))).
     rewrite (E_sum bins (fun b o => 1 - cov b o)) by easy.
     assert (LE : sum bins (fun b => E (fun o => 1 - cov b o)) <= delta); [|lra].
     apply Rle_trans with (sum bins (fun _ => delta / INR (length bins))).
@@ -263,12 +279,12 @@ Proof.
 Qed.
 
 (** claim: T1'' | proves | caveats: bounded-variables, fixed-bins
-    A predictor that answers, in each bin, any value between the bin's limits has an expected calibration error
-    sum_b P(bin b) |answer_b - pi_b| of at most the widest distance of the limits, with probability at least
-    1 - delta. Replaces theorem 1 (section 3.1). *)
-Theorem T1second_calibration (S Q : space) (B : Type) (n : nat) (z : nat -> outcome S -> outcome Q) (bins : list B)
-  (inside : B -> outcome Q -> R) (hit : outcome Q -> R) (pi : B -> R) (U : nat -> nat -> R) (delta : R)
-  (answer : nat -> nat -> R) :
+    A predictor that answers, in each bin, any value between the bin's limits has an expected calibration
+    error sum_b P(bin b) |answer_b - pi_b| of at most the widest distance of the limits, with probability at
+    least 1 - delta. Replaces theorem 1 (section 3.1). *)
+Theorem T1second_calibration (S Q : space) (B : Type) (n : nat) (z : nat -> outcome S -> outcome Q)
+  (bins : list B) (inside : B -> outcome Q -> R) (hit : outcome Q -> R) (pi : B -> R) (U : nat -> nat -> R)
+  (delta : R) (answer : nat -> nat -> R) :
   let N b o := points z (inside b) (seq 0 n) o in
   let K b o := hits z (inside b) hit (seq 0 n) o in
   0 <= delta -> binned n z bins inside hit pi ->
@@ -277,14 +293,16 @@ Theorem T1second_calibration (S Q : space) (B : Type) (n : nat) (z : nat -> outc
   1 - delta <= prob_le (fun o => sum bins (fun b => E (inside b) * Rabs (answer (N b o) (K b o) - pi b))
     - largest bins (fun b => U (N b o) (K b o) - lower U (N b o) (K b o))) 0.
 Proof.
-  intros N K d0 HB HU HA. eapply Rle_trans; [exact (T1second_bins S Q B n z bins inside hit pi U delta d0 HB HU)|].
+  intros N K d0 HB HU HA. eapply Rle_trans; [exact (T1second_bins S Q B n z bins inside hit pi U delta d0 HB
+    HU)|].
   destruct HB as [HD [Rh [H01 [Ri [I01 [I1 HP]]]]]].
   assert (RV : forall b (h : nat -> nat -> R), In b bins -> rv (fun o => h (N b o) (K b o))).
   { intros b h Hb. apply (bin_rv z (inside b) hit (Ri b Hb) Rh (I01 b) H01). intros i f Hi Hf. now apply HD. }
   assert (NK : forall b o, (K b o <= N b o <= n)%nat).
   { intros b o. unfold K, N, hits, points. split.
     - generalize (seq 0 n) as l. induction l as [|i t IH]; [easy|]. cbn [count].
-      destruct (I01 b (z i o)) as [-> | ->]; destruct Req_EM_T; try (destruct Req_EM_T; lia || lra); lra || lia.
+      destruct (I01 b (z i o)) as [-> | ->]; destruct Req_EM_T; try (destruct Req_EM_T; lia || lra);
+        lra || lia.
     - eapply Nat.le_trans; [apply count_le | now rewrite seq_length]. }
   assert (W1 : sum bins (fun b => E (inside b)) = 1).
   { rewrite <- (E_sum bins inside) by easy. rewrite (E_ext _ (fun _ => 1)) by easy. apply E_const. }
@@ -301,18 +319,22 @@ Proof.
   - intros o. fold (N) (K). set (big := largest bins _).
     assert (CASE : (forall b, In b bins -> lower U (N b o) (K b o) <= pi b <= U (N b o) (K b o)) \/
       prod bins (fun b => covers U (N b o) (K b o) (pi b)) = 0).
-    { generalize bins as l. induction l as [|b t IH]; [now left|]. simpl. destruct IH as [IH| ->]; [|right; ring].
-      destruct (Rle_dec (lower U (N b o) (K b o)) (pi b)) as [L|L]; [destruct (Rle_dec (pi b) (U (N b o) (K b o))) as [G|G]|].
+    { generalize bins as l. induction l as [|b t IH]; [now left|]. simpl. destruct IH as [IH| ->];
+        [|right; ring].
+      destruct (Rle_dec (lower U (N b o) (K b o)) (pi b)) as [L|L];
+        [destruct (Rle_dec (pi b) (U (N b o) (K b o))) as [G|G]|].
       - left. intros c [<-|Hc]; auto.
       - right. unfold covers, ind. destruct (Rle_dec (pi b)); [contradiction | ring].
       - right. unfold covers, ind. destruct (Rle_dec (lower U (N b o) (K b o))); [contradiction | ring]. }
     destruct CASE as [C|C].
-    + eapply Rle_trans; [apply (bonferroni bins (fun b => covers U (N b o) (K b o) (pi b))); intros; apply covers_01|].
+    + eapply Rle_trans; [apply (bonferroni bins (fun b => covers U (N b o) (K b o) (pi b))); intros;
+        apply covers_01|].
       unfold ind. destruct Rle_dec as [|F]; [lra|]. exfalso; apply F.
       enough (sum bins (fun b => E (inside b) * Rabs (answer (N b o) (K b o) - pi b)) <= big) by lra.
       rewrite <- (Rmult_1_l big), <- W1, <- sum_scal_r. apply sum_le. intros b Hb.
       apply Rmult_le_compat_l; [auto|].
-      eapply Rle_trans; [|apply (le_largest bins (fun b => U (N b o) (K b o) - lower U (N b o) (K b o)) b Hb)].
+      eapply Rle_trans; [|apply (le_largest bins (fun b => U (N b o) (K b o) - lower U (N b o) (K b o)) b
+        Hb)].
       destruct (C b Hb). destruct (HA (N b o) (K b o) (NK b o)). unfold Rabs. destruct Rcase_abs; lra.
     + change (prod bins (fun b => covers U (N b o) (K b o) (pi b)) <= ind (Rle_dec
         (sum bins (fun b => E (inside b) * Rabs (answer (N b o) (K b o) - pi b)) - big) 0)).

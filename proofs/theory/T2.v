@@ -1,6 +1,6 @@
-(* Theorem 2 (section 3.2): the Monte Carlo error of a soft factor. With probability at least 1 - delta the largest
-   error over the classes is at most sqrt(ln(2|Y|/delta) / (2M)). It holds as stated: any posterior, any decoder,
-   any M >= 1, any number of classes, any delta. *)
+(* Theorem 2 (section 3.2): the Monte Carlo error of a soft factor. With probability at least 1 - delta the
+   largest error over the classes is at most sqrt(ln(2|Y|/delta) / (2M)). It holds as stated: any posterior,
+   any decoder, any M >= 1, any number of classes, any delta. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums Probability L1 L2.
 Import ListNotations.
@@ -14,7 +14,8 @@ Proof.
   intros HM Hz Hp H01 r0. pose proof Hz as [Hd _]. assert (M0 : 0 < INR M) by now apply lt_0_INR.
   pose proof (L2_hoeffding S nat (seq 0 M) (fun m o => p (z m o)) 0 1 r) as H. cbv beta zeta in H.
   rewrite seq_length in H.
-  rewrite (sum_ext _ (fun i => E (fun o => p (z i o))) (fun _ => E p)) in H by (intros m Hm; now apply (Hd m p)).
+  rewrite (sum_ext _ (fun i => E (fun o => p (z i o))) (fun _ => E p)) in H by (intros m Hm;
+    now apply (Hd m p)).
   rewrite sum_const, seq_length in H. unfold estimate, soft_factor.
   replace (2 * INR M * r ^ 2) with (2 * INR M * r ^ 2 / (1 - 0) ^ 2) by field.
   replace (/ INR M * (INR M * E p)) with (E p) in H by (field; lra).
@@ -54,15 +55,16 @@ Proof.
 Qed.
 
 (** claim: T2 | proves | caveats: bounded-variables
-    With M independent draws from any posterior and any decoder into distributions over the classes ys, all errors
-    |estimate - soft factor| are at most sqrt(ln(2|Y|/delta)/(2M)) at once, with probability at least 1 - delta.
-    Paper: theorem 2, section 3.2. *)
+    With M independent draws from any posterior and any decoder into distributions over the classes ys, all
+    errors |estimate - soft factor| are at most sqrt(ln(2|Y|/delta)/(2M)) at once, with probability at least 1
+    - delta. Paper: theorem 2, section 3.2. *)
 Theorem T2_monte_carlo (S Q : space) (Y : Type) (ys : list Y) (M : nat) (delta : R)
   (z : nat -> outcome S -> outcome Q) (decode : outcome Q -> Y -> R) :
   (0 < M)%nat -> 0 < delta < 1 -> draws (seq 0 M) z ->
   (forall q, distribution ys (decode q)) -> (forall y, In y ys -> rv (fun q => decode q y)) ->
   1 - delta <= prob_le
-    (fun o => largest ys (fun y => Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))))
+    (fun o => largest ys (fun y =>
+      Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))))
     (sqrt (ln (2 * INR (length ys) / delta) / (2 * INR M))).
 Proof.
   intros HM Hd Hz HD HR. fold (radius (length ys) M delta).
@@ -83,6 +85,7 @@ Proof.
       sum ys (fun _ => delta / INR (length ys))).
     { apply sum_le. intros y Hy. rewrite <- T. apply estimate_tail; auto.
       intros q. now apply (distribution_le_1 ys). }
-    rewrite sum_const in B. replace (INR (length ys) * (delta / INR (length ys))) with delta in B by (field; lra).
+    rewrite sum_const in B. replace (INR (length ys) * (delta / INR (length ys))) with delta in B by (field;
+      lra).
     lra.
 Qed.

@@ -1,6 +1,6 @@
-(* T2', beside theorem 2: the empirical Bernstein bound of Maurer and Pontil. For n >= 2 independent draws of one
-   variable in [0, 1], with sample mean m and sample variance V = sum (X_i - m)^2 / (n - 1), and L = ln(3/delta):
-   |m - mu| <= sqrt(2 V L / n) + 7 L / (3 (n - 1)) with probability at least 1 - delta. *)
+(* T2', beside theorem 2: the empirical Bernstein bound of Maurer and Pontil. For n >= 2 independent draws of
+   one variable in [0, 1], with sample mean m and sample variance V = sum (X_i - m)^2 / (n - 1), and L =
+   ln(3/delta): |m - mu| <= sqrt(2 V L / n) + 7 L / (3 (n - 1)) with probability at least 1 - delta. *)
 Require Import Reals List Lra Psatz Lia Permutation.
 From Coquelicot Require Import Coquelicot.
 From LPF Require Import Sums Probability L1 L2 T2 Matching.
@@ -22,7 +22,8 @@ Lemma exp_minus_le u : 0 <= u -> exp (- u) <= 1 - u + u ^ 2 / 2.
 Proof.
   intros u0.
   pose proof (from_zero (fun t => 1 - t + t ^ 2 / 2 - exp (- t)) (fun t => exp (- t) - 1 + t) u u0) as H.
-  cbv beta in H. rewrite Ropp_0, exp_0 in H. enough (1 - 0 + 0 ^ 2 / 2 - 1 <= 1 - u + u ^ 2 / 2 - exp (- u)) by lra.
+  cbv beta in H. rewrite Ropp_0, exp_0 in H. enough (1 - 0 + 0 ^ 2 / 2 - 1 <= 1 - u + u ^ 2 / 2 - exp (- u))
+    by lra.
   apply H.
   - intros t. auto_derive; [easy | field].
   - intros t _. pose proof (exp_tangent (- t) 0) as T. rewrite exp_0 in T. lra.
@@ -108,7 +109,8 @@ Proof.
   rewrite (E_ext _ (fun o => (X O o ^ 2 - 2 * mu * X O o) + mu ^ 2)) by (intros; ring).
   assert (R1 : rv (fun o => 2 * mu * X O o)) by now apply rv_scal.
   assert (R2 : rv (fun o => X O o ^ 2)) by now apply rv_pow.
-  rewrite (E_plus S (fun o => X O o ^ 2 - 2 * mu * X O o) (fun _ => mu ^ 2)), E_const, E_minus, E_scal; try easy.
+  rewrite (E_plus S (fun o => X O o ^ 2 - 2 * mu * X O o) (fun _ => mu ^ 2)), E_const, E_minus, E_scal;
+    try easy.
   - fold mu. fold (M 2). unfold sigma2. ring.
   - now apply rv_minus.
   - apply rv_const.
@@ -148,7 +150,8 @@ Proof.
   assert (HL : forall i, In i l -> h i = g i) by (intros i Hi; unfold h; destruct in_dec; easy).
   assert (HR : forall i, In i rest -> h i = fun _ => 1).
   { intros i Hi. unfold h. destruct in_dec as [F|]; [|easy]. now apply RI in Hi. }
-  assert (ONE : forall k : list nat, prod k (fun _ => 1) = 1) by (induction k; simpl; [easy | rewrite IHk; ring]).
+  assert (ONE : forall k : list nat, prod k (fun _ => 1) = 1) by (induction k; simpl; [easy | rewrite IHk;
+    ring]).
   assert (CH : forall i, continuity (h i)).
   { intros i. unfold h. destruct in_dec; [auto|]. apply continuity_const. now intros ? ?. }
   pose proof (HI h CH) as F.
@@ -166,7 +169,8 @@ Qed.
 (* 1 - aT + (aT)^2/2 with T = (x - y)^2/2, term by term: coefficient and degrees in x and y. *)
 Definition terms (a : R) : list (R * nat * nat) :=
   [(1, O, O); (- a / 2, 2%nat, O); (a, 1%nat, 1%nat); (- a / 2, O, 2%nat); (a ^ 2 / 8, 4%nat, O);
-   (- a ^ 2 / 2, 3%nat, 1%nat); (3 * a ^ 2 / 4, 2%nat, 2%nat); (- a ^ 2 / 2, 1%nat, 3%nat); (a ^ 2 / 8, O, 4%nat)].
+   (- a ^ 2 / 2, 3%nat, 1%nat); (3 * a ^ 2 / 4, 2%nat, 2%nat); (- a ^ 2 / 2, 1%nat, 3%nat);
+     (a ^ 2 / 8, O, 4%nat)].
 Definition poly (a x y : R) := sum (terms a) (fun t => fst (fst t) * (x ^ snd (fst t) * y ^ snd t)).
 Lemma poly_eq a x y : poly a x y = 1 - a * ((x - y) ^ 2 / 2) + (a * ((x - y) ^ 2 / 2)) ^ 2 / 2.
 Proof. unfold poly, terms. simpl. field. Qed.
@@ -211,7 +215,8 @@ Proof.
     set (N := INR (length (duo l))). assert (N0 : 0 < N) by (unfold N; rewrite duo_length; nra).
     set (term := fun (t : nat * nat * list nat) (s : R * nat * nat) o =>
       G o * (X (fst (fst t)) o ^ snd (fst s) * X (snd (fst t)) o ^ snd s) * drawn (q a o) k (snd t)).
-    assert (TI : forall t, In t (duo l) -> forall i, In i (fst (fst t) :: snd (fst t) :: snd t) -> In i (seq 0 n)).
+    assert (TI : forall t, In t (duo l) -> forall i, In i (fst (fst t) :: snd (fst t) :: snd t) ->
+      In i (seq 0 n)).
     { intros t Ht i Hi. apply IN, in_or_app. right.
       now apply (Permutation_in _ (Permutation_sym (duo_perm l t Ht))). }
     assert (RT : forall t s, In t (duo l) -> rv (term t s)).
@@ -230,14 +235,16 @@ Proof.
       { simpl in ND2. inversion ND2 as [|? ? A B]; subst. inversion B as [|? ? C D]; subst. simpl in A.
         rewrite in_app_iff in A, C. repeat split; intros F; subst; tauto. }
       destruct xy as [xy [xp yp]].
-      set (g' := fun i => if Nat.eq_dec i x then (fun z => z ^ u) else if Nat.eq_dec i y then (fun z => z ^ v) else g i).
+      set (g' := fun i => if Nat.eq_dec i x then (fun z => z ^ u) else if Nat.eq_dec i y then (fun z =>
+        z ^ v) else g i).
       assert (gx : g' x = fun z => z ^ u) by (unfold g'; destruct Nat.eq_dec; easy).
       assert (gy : g' y = fun z => z ^ v).
       { unfold g'. destruct Nat.eq_dec; [congruence|]. destruct Nat.eq_dec; easy. }
       assert (gp : forall i, In i p -> g' i = g i).
       { intros i Hi. unfold g'. destruct Nat.eq_dec as [->|]; [easy|]. destruct Nat.eq_dec as [->|]; easy. }
       pose proof (IH r (x :: y :: p) g' ND2) as F. cbn [prod] in F. rewrite gx, gy in F.
-      rewrite (E_ext _ (fun o => X x o ^ u * (X y o ^ v * prod p (fun i => g' i (X i o))) * drawn (q a o) k r)).
+      rewrite (E_ext _ (fun o => X x o ^ u * (X y o ^ v * prod p (fun i => g' i (X i o))) * drawn (q a o) k
+        r)).
       2:{ intros o. unfold G. rewrite (prod_ext p (fun i => g' i (X i o)) (fun i => g i (X i o)))
             by (intros i Hi; now rewrite gp). ring. }
       rewrite F.
@@ -248,18 +255,23 @@ Proof.
       - pose proof (Permutation_length PM) as LL. cbn [length] in LL. lia.
       - intros i. unfold g'. destruct Nat.eq_dec; [apply pow_continuity|].
         destruct Nat.eq_dec; [apply pow_continuity | apply Hg]. }
-    rewrite (E_ext _ (fun o => / N * sum (duo l) (fun t => sum (terms a) (fun s => fst (fst s) * term t s o)))).
-    + rewrite (E_scal S (/ N)), (E_sum (duo l) (fun t o => sum (terms a) (fun s => fst (fst s) * term t s o))).
+    rewrite (E_ext _ (fun o => / N * sum (duo l) (fun t => sum (terms a) (fun s => fst (fst s) *
+      term t s o)))).
+    + rewrite (E_scal S (/ N)), (E_sum (duo l) (fun t o => sum (terms a) (fun s => fst (fst s) *
+        term t s o))).
       * rewrite (sum_ext _ _ (fun _ => EG * rho a ^ Datatypes.S k)).
         -- rewrite sum_const. fold N. field. lra.
-        -- intros t Ht. rewrite (E_sum (terms a) (fun s o => fst (fst s) * term t s o)) by (intros; now apply rv_scal, RT).
+        -- intros t Ht. rewrite (E_sum (terms a) (fun s o => fst (fst s) * term t s o)) by (intros;
+             now apply rv_scal, RT).
            rewrite (sum_ext _ _ (fun s => (EG * rho a ^ k) * (fst (fst s) * (M (snd (fst s)) * M (snd s))))).
            ++ rewrite sum_scal. fold (rho a). simpl. ring.
            ++ intros s _. rewrite E_scal, ET by auto. ring.
-      * intros t Ht. apply (rv_sum (terms a) (fun s o => fst (fst s) * term t s o)). intros s _. now apply rv_scal, RT.
+      * intros t Ht. apply (rv_sum (terms a) (fun s o => fst (fst s) * term t s o)). intros s _.
+          now apply rv_scal, RT.
       * apply (rv_sum (duo l) (fun t o => sum (terms a) (fun s => fst (fst s) * term t s o))). intros t Ht.
         apply (rv_sum (terms a) (fun s o => fst (fst s) * term t s o)). intros s _. now apply rv_scal, RT.
-    + intros o. cbn [drawn]. fold N. fold (G o). rewrite <- Rmult_assoc, (Rmult_comm (G o)), Rmult_assoc. f_equal.
+    + intros o. cbn [drawn]. fold N. fold (G o). rewrite <- Rmult_assoc, (Rmult_comm (G o)), Rmult_assoc.
+        f_equal.
       rewrite <- sum_scal. apply sum_ext. intros t _. unfold q at 1, poly. unfold term.
       rewrite <- Rmult_assoc, <- sum_scal, <- sum_scal_r. apply sum_ext. intros s _. ring.
 Qed.
@@ -268,7 +280,8 @@ Let T o i j := (X i o - X j o) ^ 2 / 2.
 
 Lemma pair_moment u v : E (fun o => X O o ^ u * X 1%nat o ^ v) = M u * M v.
 Proof.
-  pose proof (sub_independent [O; 1%nat] (fun i => match i with O => fun x => x ^ u | _ => fun x => x ^ v end)) as F.
+  pose proof (sub_independent [O; 1%nat] (fun i => match i with O => fun x => x ^ u | _ => fun x =>
+    x ^ v end)) as F.
   cbn [prod] in F. rewrite (moment_u O u in0), (moment_u 1%nat v in1), Rmult_1_r in F. rewrite <- F.
   - apply E_ext. intros. ring.
   - constructor; [simpl; intuition lia|]. constructor; [easy | constructor].
@@ -281,29 +294,36 @@ Proof.
   intros a0.
   assert (RP : forall u v, rv (fun o => X O o ^ u * X 1%nat o ^ v)).
   { intros u v. apply rv_mult; apply rv_pow, Hrv; [apply in0 | apply in1]. }
-  assert (RS : forall s : R * nat * nat, rv (fun o => fst (fst s) * (X O o ^ snd (fst s) * X 1%nat o ^ snd s))).
+  assert (RS : forall s : R * nat * nat, rv (fun o => fst (fst s) * (X O o ^ snd (fst s) * X 1%nat o ^ snd
+    s))).
   { intros s. apply rv_scal, RP. }
   assert (R1 : rho a = E (fun o => poly a (X O o) (X 1%nat o))).
-  { unfold poly, rho. rewrite (E_sum (terms a) (fun s o => fst (fst s) * (X O o ^ snd (fst s) * X 1%nat o ^ snd s)))
+  { unfold poly, rho. rewrite (E_sum (terms a) (fun s o => fst (fst s) * (X O o ^ snd (fst s) *
+      X 1%nat o ^ snd s)))
       by (intros; apply RS). apply sum_ext. intros s _.
-    rewrite (E_scal S (fst (fst s)) (fun o => X O o ^ snd (fst s) * X 1%nat o ^ snd s)), pair_moment by apply RP. easy. }
+    rewrite (E_scal S (fst (fst s)) (fun o => X O o ^ snd (fst s) * X 1%nat o ^ snd s)), pair_moment
+      by apply RP. easy. }
   assert (RT : rv (fun o => T o O 1%nat)).
-  { unfold T, Rdiv. apply rv_mult; [|apply rv_const]. apply rv_pow, rv_minus; apply Hrv; [apply in0 | apply in1]. }
+  { unfold T, Rdiv. apply rv_mult; [|apply rv_const]. apply rv_pow, rv_minus; apply Hrv;
+      [apply in0 | apply in1]. }
   assert (ET : E (fun o => T o O 1%nat) = sigma2).
   { unfold T. rewrite (E_ext _ (fun o => / 2 * (X O o ^ 2 * X 1%nat o ^ 0) + / 2 * (X O o ^ 0 * X 1%nat o ^ 2)
       + -1 * (X O o ^ 1 * X 1%nat o ^ 1))) by (intros; field).
     rewrite (E_plus S (fun o => / 2 * (X O o ^ 2 * X 1%nat o ^ 0) + / 2 * (X O o ^ 0 * X 1%nat o ^ 2))),
       (E_plus S (fun o => / 2 * (X O o ^ 2 * X 1%nat o ^ 0)));
       try (apply rv_plus; apply rv_scal; apply RP); try (apply rv_scal; apply RP).
-    rewrite (E_scal S (/ 2) (fun o => X O o ^ 2 * X 1%nat o ^ 0)), (E_scal S (/ 2) (fun o => X O o ^ 0 * X 1%nat o ^ 2)),
+    rewrite (E_scal S (/ 2) (fun o => X O o ^ 2 * X 1%nat o ^ 0)), (E_scal S (/ 2) (fun o => X O o ^ 0 *
+      X 1%nat o ^ 2)),
       (E_scal S (-1) (fun o => X O o ^ 1 * X 1%nat o ^ 1)), !pair_moment by apply RP.
     assert (M0 : M 0 = 1) by (unfold M; simpl; apply E_const).
     rewrite M0, moment_1. unfold sigma2. field. }
   assert (B : rho a <= 1 - (a - a ^ 2 / 4) * sigma2).
   { rewrite R1, <- ET.
-    replace (1 - (a - a ^ 2 / 4) * E (fun o => T o 0%nat 1%nat)) with (E (fun o => 1 - (a - a ^ 2 / 4) * T o O 1%nat)).
+    replace (1 - (a - a ^ 2 / 4) * E (fun o => T o 0%nat 1%nat)) with (E (fun o => 1 - (a - a ^ 2 / 4) *
+      T o O 1%nat)).
     - apply E_le.
-      + unfold poly. apply (rv_sum (terms a) (fun s o => fst (fst s) * (X O o ^ snd (fst s) * X 1%nat o ^ snd s))).
+      + unfold poly. apply (rv_sum (terms a) (fun s o => fst (fst s) * (X O o ^ snd (fst s) * X 1%nat o ^ snd
+          s))).
         intros; apply RS.
       + apply rv_minus; [apply rv_const | now apply rv_scal].
       + intros o. rewrite poly_eq. fold (T o O 1%nat).
@@ -327,7 +347,8 @@ Proof.
   rewrite sum_plus, sum_minus, sum_scal, sum_const, seq_length. fold s1 s2.
   rewrite (sum_ext _ (fun i => sum (seq 0 n) (fun j => T o i j))
     (fun i => INR n * / 2 * X i o ^ 2 - s1 * X i o + s2 * / 2)).
-  - rewrite sum_plus, sum_minus, !sum_scal, sum_const, seq_length. fold s1 s2. unfold mean. fold s1. field. lra.
+  - rewrite sum_plus, sum_minus, !sum_scal, sum_const, seq_length. fold s1 s2. unfold mean. fold s1. field.
+      lra.
   - intros i _. unfold T.
     rewrite (sum_ext _ _ (fun j => X i o ^ 2 * / 2 - X i o * X j o + / 2 * X j o ^ 2)) by (intros; field).
     rewrite sum_plus, sum_minus, !sum_scal, sum_const, seq_length. fold s1 s2. ring.
@@ -344,9 +365,11 @@ Qed.
 Let m := Nat.div2 n.
 Lemma m_bounds : (2 * m <= n)%nat /\ INR n - 1 <= 2 * INR m /\ 0 < INR m.
 Proof.
-  assert (D : (2 * m <= n < 2 * m + 2)%nat) by (unfold m; pose proof (Nat.div2_odd n); destruct (Nat.odd n); simpl in *; lia).
+  assert (D : (2 * m <= n < 2 * m + 2)%nat) by (unfold m; pose proof (Nat.div2_odd n); destruct (Nat.odd n);
+    simpl in *; lia).
   split; [lia|]. split.
-  - assert (H : INR n <= INR (2 * m + 1)) by (apply le_INR; lia). rewrite plus_INR, mult_INR in H. simpl in H. lra.
+  - assert (H : INR n <= INR (2 * m + 1)) by (apply le_INR; lia). rewrite plus_INR, mult_INR in H. simpl in H.
+      lra.
   - apply lt_0_INR. lia.
 Qed.
 
@@ -369,7 +392,8 @@ Proof.
       * intros i j. unfold T. field.
       * intros i j. unfold q. rewrite poly_eq. fold (T o i j). apply exp_minus_le.
         apply Rmult_le_pos; [easy|]. unfold T. pose proof (pow2_ge_0 (X i o - X j o)). lra.
-  - rewrite (E_ext _ (fun o => prod [] (fun i : nat => (fun (_ : nat) (x : R) => x) i (X i o)) * drawn (q a o) m (seq 0 n)))
+  - rewrite (E_ext _ (fun o => prod [] (fun i : nat => (fun (_ : nat) (x : R) => x) i (X i o)) *
+      drawn (q a o) m (seq 0 n)))
       by (intros; simpl; ring).
     rewrite (drawn_mean a m (seq 0 n) [] (fun _ x => x)).
     + cbn [prod]. rewrite Rmult_1_l.
@@ -432,7 +456,8 @@ Proof.
     rewrite <- exp_plus. right. f_equal.
     replace (- (lambda * - (sigma2 - t)) + (- (lambda * sigma2) + lambda ^ 2 * sigma2 / (4 * INR m)))
       with (- (INR m * (t * t) / sigma2)) by (unfold lambda; field; lra).
-    unfold t. replace (sigma * c * (sigma * c)) with (sigma * sigma * (c * c)) by ring. rewrite gg, cc. field. lra.
+    unfold t. replace (sigma * c * (sigma * c)) with (sigma * sigma * (c * c)) by ring. rewrite gg, cc. field.
+      lra.
 Qed.
 
 (** * Bernstein's inequality *)
@@ -450,7 +475,8 @@ Proof.
     + apply E_pos; [|intros; left; apply exp_pos].
       apply rv_exp, rv_scal, rv_minus; [now apply Hrv | apply rv_const].
     + rewrite (Hid i (fun x => exp (s * e * (x - mu))) Hi) by apply exp_affine_continuity.
-      pose proof (Hrv O in0) as R0. assert (RD : rv (fun o => X O o - mu)) by (apply rv_minus; [easy | apply rv_const]).
+      pose proof (Hrv O in0) as R0. assert (RD : rv (fun o => X O o - mu)) by (apply rv_minus;
+        [easy | apply rv_const]).
       assert (RQ : rv (fun o => (X O o - mu) ^ 2)) by now apply rv_pow.
       apply Rle_trans with (E (fun o => 1 + s * e * (X O o - mu) + s ^ 2 * K * (X O o - mu) ^ 2)).
       * apply E_le; [now apply rv_exp, rv_scal | |].
@@ -461,7 +487,8 @@ Proof.
            ++ destruct He as [-> | ->]; nra.
            ++ right. replace ((s * e * (X O o - mu)) ^ 2) with (s ^ 2 * (e * e) * (X O o - mu) ^ 2) by ring.
               replace (e * e) with 1 by (destruct He as [-> | ->]; ring). ring.
-      * rewrite (E_plus S (fun o => 1 + s * e * (X O o - mu))), (E_plus S (fun _ => 1)), E_const, !E_scal, <- sigma2_var,
+      * rewrite (E_plus S (fun o => 1 + s * e * (X O o - mu))), (E_plus S (fun _ => 1)), E_const, !E_scal,
+          <- sigma2_var,
           E_minus, E_const; try easy; try apply rv_const; try (now apply rv_scal).
         -- fold mu. pose proof (exp_tangent (s ^ 2 * sigma2 * K) 0) as TG. rewrite exp_0 in TG. nra.
         -- apply rv_plus; [apply rv_const | now apply rv_scal].
@@ -477,7 +504,8 @@ Proof.
   assert (RZ : rv Z).
   { apply rv_scal, rv_minus; [|apply rv_const]. now apply (rv_sum (seq 0 n) X). }
   set (t := sqrt (2 * INR n * sigma2 * L) + L / 3).
-  assert (C : forall s, 0 <= s < 3 -> prob_ge Z t <= exp (- (s * t) + INR n * (s ^ 2 * sigma2 * / (2 * (1 - s / 3))))).
+  assert (C : forall s, 0 <= s < 3 -> prob_ge Z t <= exp (- (s * t) + INR n * (s ^ 2 * sigma2 * / (2 *
+    (1 - s / 3))))).
   { intros s Hs. eapply Rle_trans; [apply (chernoff Z t s); [easy | lra]|]. rewrite exp_plus.
     apply Rmult_le_compat_l; [left; apply exp_pos|]. now apply bernstein_moment. }
   destruct S0 as [S0|S0].
@@ -566,7 +594,8 @@ Proof.
 Qed.
 
 Lemma empirical_failure L : 0 < L ->
-  prob_gt (fun o => Rabs (mean n X o - mu) - sqrt (2 * sample_variance n X o * L / INR n)) (7 * L / (3 * (INR n - 1)))
+  prob_gt (fun o => Rabs (mean n X o - mu) - sqrt (2 * sample_variance n X o * L / INR n)) (7 * L / (3 *
+    (INR n - 1)))
   <= 3 * exp (- L).
 Proof.
   intros L0. pose proof n0 as N2. destruct m_bounds as [_ [mb m0]].
@@ -579,13 +608,16 @@ Proof.
   { unfold v. destruct Rlt_dec; [now apply variance_tail|].
     unfold prob_le. rewrite (E_ext _ (fun _ => 0)); [rewrite E_const; left; apply exp_pos|].
     intros o. unfold ind. destruct Rle_dec; [|easy]. pose proof (variance_nonneg o). lra. }
-  pose proof (bernstein 1 L (or_introl eq_refl) L0) as P1. pose proof (bernstein (-1) L (or_intror eq_refl) L0) as P2.
-  fold t in P1, P2. change (prob_ge (Z 1) t <= exp (- L)) in P1. change (prob_ge (Z (-1)) t <= exp (- L)) in P2.
+  pose proof (bernstein 1 L (or_introl eq_refl) L0) as P1.
+    pose proof (bernstein (-1) L (or_intror eq_refl) L0) as P2.
+  fold t in P1, P2. change (prob_ge (Z 1) t <= exp (- L)) in P1. change (prob_ge (Z (-1)) t <=
+    exp (- L)) in P2.
   apply Rle_trans with (prob_ge (Z 1) t + prob_ge (Z (-1)) t + prob_le (sample_variance n X) v); [|lra].
   unfold prob_ge, prob_le, prob_gt.
   pose proof (rv_ge (Z 1) t (RZ 1)) as Q1. pose proof (rv_ge (Z (-1)) t (RZ (-1))) as Q2.
   pose proof (rv_le _ v variance_rv) as Q3.
-  rewrite <- E_plus by easy. rewrite <- (E_plus S (fun o => ind (Rle_dec t (Z 1 o)) + ind (Rle_dec t (Z (-1) o)))) by
+  rewrite <- E_plus by easy. rewrite <- (E_plus S (fun o => ind (Rle_dec t (Z 1 o)) + ind (Rle_dec t (Z (-1)
+    o)))) by
     (easy || now apply rv_plus).
   apply E_le; [apply rv_gt, deviation_rv | apply rv_plus; [now apply rv_plus | easy] |].
   intros o. pose proof (ind_01 (Rle_dec t (Z 1 o))). pose proof (ind_01 (Rle_dec t (Z (-1) o))).
@@ -600,7 +632,8 @@ Proof.
   apply radius_from_sigma; [apply variance_nonneg | easy | |].
   - fold t. unfold Z in N1, N3. rewrite Zd in N1, N3. unfold Rabs. destruct Rcase_abs; lra.
   - pose proof sigma_sq as gg. assert (g0 : 0 <= sigma) by apply sqrt_pos.
-    assert (V0 : 0 <= V) by apply variance_nonneg. pose proof (sqrt_pos V) as sv. pose proof (sqrt_sqrt V V0) as ss.
+    assert (V0 : 0 <= V) by apply variance_nonneg. pose proof (sqrt_pos V) as sv.
+      pose proof (sqrt_sqrt V V0) as ss.
     set (k := sqrt (2 * L / (INR n - 1))). assert (k0 : 0 <= k) by apply sqrt_pos.
     destruct (Rle_lt_dec sigma (sqrt V + k)) as [|G]; [easy|]. exfalso.
     assert (s0 : 0 < sigma2) by (rewrite <- gg; apply Rmult_lt_0_compat; lra).
@@ -619,13 +652,14 @@ End Sample.
 
 (** claim: T2' | proves | caveats: bounded-variables
     The empirical Bernstein bound: the mean of n >= 2 independent draws of one variable in [0, 1] is within
-    sqrt(2 V L / n) + 7 L / (3 (n - 1)) of the true mean, L = ln(3/delta), V the sample variance, with probability at
-    least 1 - delta. Stands beside theorem 2 (section 3.2). *)
+    sqrt(2 V L / n) + 7 L / (3 (n - 1)) of the true mean, L = ln(3/delta), V the sample variance, with
+    probability at least 1 - delta. Stands beside theorem 2 (section 3.2). *)
 Theorem T2prime_empirical_bernstein (S : space) (n : nat) (X : nat -> outcome S -> R) (delta : R) :
   let L := ln (3 / delta) in
   (2 <= n)%nat -> 0 < delta < 1 -> sample n X ->
   1 - delta <= prob_le
-    (fun o => Rabs (mean n X o - E (X O)) - sqrt (2 * sample_variance n X o * L / INR n)) (7 * L / (3 * (INR n - 1))).
+    (fun o => Rabs (mean n X o - E (X O)) - sqrt (2 * sample_variance n X o * L / INR n))
+    (7 * L / (3 * (INR n - 1))).
 Proof.
   intros L Hn Hd HX.
   assert (A : 1 < 3 / delta).
@@ -639,16 +673,19 @@ Proof.
 Qed.
 
 (** claim: T2' | proves | caveats: bounded-variables
-    The same for a Monte Carlo factor: with L = ln(3|Y|/delta), for all classes at once, the error of the estimate from
-    M >= 2 draws is at most sqrt(2 V_y L / M) + 7 L / (3 (M - 1)), with probability at least 1 - delta. *)
+    The same for a Monte Carlo factor: with L = ln(3|Y|/delta), for all classes at once, the error of the
+    estimate from M >= 2 draws is at most sqrt(2 V_y L / M) + 7 L / (3 (M - 1)), with probability at least 1 -
+    delta. *)
 Theorem T2prime_monte_carlo (S Q : space) (Y : Type) (ys : list Y) (M : nat) (delta : R)
   (z : nat -> outcome S -> outcome Q) (decode : outcome Q -> Y -> R) :
   let L := ln (3 * INR (length ys) / delta) in
   (2 <= M)%nat -> 0 < delta < 1 -> ys <> [] -> draws (seq 0 M) z ->
   (forall q, distribution ys (decode q)) -> (forall y, In y ys -> rv (fun q => decode q y)) ->
   1 - delta <= prob_le
-    (fun o => largest ys (fun y => Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))
-      - sqrt (2 * sample_variance M (fun k o => decode (z k o) y) o * L / INR M))) (7 * L / (3 * (INR M - 1))).
+    (fun o => largest ys (fun y =>
+      Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))
+      - sqrt (2 * sample_variance M (fun k o => decode (z k o) y) o * L / INR M)))
+    (7 * L / (3 * (INR M - 1))).
 Proof.
   intros L HM Hd ny Hz HD HR.
   assert (N1 : 1 <= INR (length ys)) by (apply (le_INR 1); destruct ys; [easy | simpl; lia]).
@@ -675,8 +712,10 @@ Proof.
   assert (r0 : 0 < 7 * L / (3 * (INR M - 1))) by (apply Rdiv_lt_0_compat; lra).
   rewrite (prob_le_gt (fun o => largest ys (fun y => dev y o))) by now apply rv_largest.
   pose proof (union_bound ys dev (7 * L / (3 * (INR M - 1))) (Rlt_le _ _ r0) RD) as U.
-  assert (B : sum ys (fun y => prob_gt (dev y) (7 * L / (3 * (INR M - 1)))) <= sum ys (fun _ => 3 * exp (- L))).
-  { apply sum_le. intros y Hy. unfold dev. rewrite (EQ y Hy). exact (empirical_failure M _ HM (SM y Hy) L L0). }
+  assert (B : sum ys (fun y => prob_gt (dev y) (7 * L / (3 * (INR M - 1)))) <= sum ys (fun _ => 3 *
+    exp (- L))).
+  { apply sum_le. intros y Hy. unfold dev. rewrite (EQ y Hy). exact (empirical_failure M _ HM (SM y Hy) L L0).
+      }
   rewrite sum_const in B. replace (INR (length ys) * (3 * exp (- L))) with delta in B; [lra|].
   unfold L. rewrite exp_Ropp, exp_ln by lra. field. lra.
 Qed.

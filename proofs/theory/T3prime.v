@@ -1,6 +1,7 @@
-(* T3', in place of theorem 3 and lemma 7: the test-set bound. On n independent test cases, each an error with the
-   same unknown probability p, count the errors k; the upper limit of Clopper and Pearson, U(k) = sup of all q with
-   P(Binomial(n, q) <= k) >= delta, lies below p with probability at most delta. Also the simpler limit of Hoeffding. *)
+(* T3', in place of theorem 3 and lemma 7: the test-set bound. On n independent test cases, each an error with
+   the same unknown probability p, count the errors k; the upper limit of Clopper and Pearson, U(k) = sup of
+   all q with P(Binomial(n, q) <= k) >= delta, lies below p with probability at most delta. Also the simpler
+   limit of Hoeffding. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability L2.
 Import ListNotations.
@@ -57,16 +58,20 @@ Qed.
 Lemma tail_binomial n q k : tail n q k = binomial_tail n q k.
 Proof.
   unfold tail, binomial_tail. rewrite count_mean_sum.
-  transitivity (sum (seq 0 (S (n + k))) (fun j => if le_dec j n then if le_dec j k then binomial_point n q j else 0 else 0)).
+  transitivity (sum (seq 0 (S (n + k))) (fun j => if le_dec j n then if le_dec j k then binomial_point n q j
+    else 0 else 0)).
   - assert (G : forall m, sum (seq 0 (S n)) (fun j => binomial_point n q j * (if le_dec j k then 1 else 0)) =
-      sum (seq 0 (S (n + m))) (fun j => if le_dec j n then if le_dec j k then binomial_point n q j else 0 else 0)).
+      sum (seq 0 (S (n + m))) (fun j => if le_dec j n then if le_dec j k then binomial_point n q j else 0 else
+        0)).
     { induction m as [|m IH].
       - rewrite Nat.add_0_r. apply sum_ext. intros j Hj. apply in_seq in Hj.
         destruct (le_dec j n); [|lia]. destruct le_dec; ring.
       - rewrite Nat.add_succ_r, (sum_seq_S (S (n + m))), <- IH. destruct le_dec; [lia|ring]. }
     apply G.
-  - symmetry. assert (G : forall m, sum (seq 0 (S k)) (fun j => if le_dec j n then binomial_point n q j else 0) =
-      sum (seq 0 (S (m + k))) (fun j => if le_dec j n then if le_dec j k then binomial_point n q j else 0 else 0)).
+  - symmetry. assert (G : forall m, sum (seq 0 (S k)) (fun j => if le_dec j n then binomial_point n q j else
+      0) =
+      sum (seq 0 (S (m + k))) (fun j => if le_dec j n then if le_dec j k then binomial_point n q j else 0 else
+        0)).
     { induction m as [|m IH].
       - apply sum_ext. intros j Hj. apply in_seq in Hj.
         destruct (le_dec j n); [|easy]. destruct le_dec; [easy|lia].
@@ -114,7 +119,8 @@ Proof.
     + apply (IH (fun j => h (Datatypes.S j))); intros; [apply HX | apply H01]; now right.
 Qed.
 
-(* Independent errors of probability p: their number is binomial. Functions g of further variables may stand before. *)
+(* Independent errors of probability p: their number is binomial. Functions g of further variables may stand
+   before. *)
 Lemma count_law (l k : list nat) (g : nat -> R -> R) (h : nat -> R) :
   (forall i, In i (k ++ l) -> rv (X i)) -> (forall i, In i l -> forall o, X i o = 0 \/ X i o = 1) ->
   NoDup (k ++ l) -> (forall i, In i l -> E (X i) = p) ->
@@ -210,13 +216,15 @@ Proof.
 Qed.
 
 (* The coverage of the limit, for a binomial number of errors. *)
-Lemma limit_covers (n : nat) (p delta : R) (U : nat -> R) : 0 <= delta -> 0 <= p <= 1 -> upper_limit n delta U ->
+Lemma limit_covers (n : nat) (p delta : R) (U : nat -> R) : 0 <= delta -> 0 <= p <= 1 ->
+  upper_limit n delta U ->
   1 - delta <= count_mean n p (fun k => ind (Rle_dec p (U k))).
 Proof.
   intros d0 Hp HU.
   (* the counts at which the limit fails lie below the largest k with a tail below delta *)
   assert (K : (forall k, (k <= n)%nat -> p <= U k) \/
-    exists k, (k <= n)%nat /\ binomial_tail n p k < delta /\ forall j, (j <= n)%nat -> U j < p -> (j <= k)%nat).
+    exists k, (k <= n)%nat /\ binomial_tail n p k < delta /\ forall j, (j <= n)%nat -> U j < p -> (j <=
+      k)%nat).
   { assert (G : forall m, (forall k, (k < m)%nat -> (k <= n)%nat -> p <= U k) \/
       exists k, (k <= n)%nat /\ U k < p /\ forall j, (j < m)%nat -> (j <= n)%nat -> U j < p -> (j <= k)%nat).
     { induction m as [|m IH]; [left; lia|].
@@ -238,7 +246,8 @@ Proof.
   - rewrite (count_mean_ext n p _ (fun _ => 1)); [lra|].
     intros j Hj. unfold ind. destruct Rle_dec; [easy|]. specialize (K j Hj). contradiction.
   - apply Rle_trans with (count_mean n p (fun j => 1 - (if le_dec j k then 1 else 0))).
-    + assert (MIN : forall m h, count_mean m p (fun j => 1 - h j) = count_mean m p (fun _ => 1) - count_mean m p h).
+    + assert (MIN : forall m h, count_mean m p (fun j => 1 - h j) = count_mean m p (fun _ => 1) - count_mean m
+        p h).
       { clear. induction m; intros h; simpl; [easy|]. rewrite !IHm. ring. }
       rewrite MIN, ONE. rewrite <- tail_binomial in T. unfold tail in T. lra.
     + apply Rle_trans with (count_mean n p (fun j => if le_dec j n then ind (Rle_dec p (U j)) else 1)).
@@ -249,8 +258,8 @@ Proof.
 Qed.
 
 (** claim: T3' | proves | caveats: bounded-variables
-    Whatever the error probability p, the limit computed from the counted errors lies below p with probability at
-    most delta: the test-set bound, for every n. Replaces theorem 3 (section 3.3) and lemma 7. *)
+    Whatever the error probability p, the limit computed from the counted errors lies below p with probability
+    at most delta: the test-set bound, for every n. Replaces theorem 3 (section 3.3) and lemma 7. *)
 Theorem T3prime_test_set (S : space) (n : nat) (X : nat -> outcome S -> R) (p delta : R) (U : nat -> R) :
   0 <= delta -> 0 <= p <= 1 -> test_errors n X p -> upper_limit n delta U ->
   1 - delta <= E (fun o => ind (Rle_dec p (U (count (seq 0 n) X o)))).
@@ -260,13 +269,14 @@ Proof.
 Qed.
 
 (** claim: T3' | proves | caveats: bounded-variables
-    The simpler limit: the error probability exceeds the error rate on the test set by more than sqrt(ln(2/delta)/(2n))
-    with probability at most delta. For errors, or any losses in [0, 1]. *)
+    The simpler limit: the error probability exceeds the error rate on the test set by more than
+    sqrt(ln(2/delta)/(2n)) with probability at most delta. For errors, or any losses in [0, 1]. *)
 Theorem T3prime_hoeffding (S : space) (n : nat) (X : nat -> outcome S -> R) (L delta : R) :
   (0 < n)%nat -> 0 < delta < 1 ->
   (forall i, In i (seq 0 n) -> rv (X i)) -> (forall i, In i (seq 0 n) -> forall o, 0 <= X i o <= 1) ->
   (forall i, In i (seq 0 n) -> E (X i) = L) -> independent (seq 0 n) X ->
-  1 - delta <= prob_le (fun o => Rabs (/ INR n * sum (seq 0 n) (fun i => X i o) - L)) (sqrt (ln (2 / delta) / (2 * INR n))).
+  1 - delta <= prob_le (fun o => Rabs (/ INR n * sum (seq 0 n) (fun i => X i o) - L)) (sqrt (ln (2 / delta) /
+    (2 * INR n))).
 Proof.
   intros Hn Hd HX H01 HL HI. assert (n0 : 0 < INR n) by now apply lt_0_INR.
   assert (A : 1 < 2 / delta).
@@ -290,7 +300,8 @@ Qed.
 (* Fair coins are such errors: the statements are not empty. *)
 Example fair : distribution [0; 1] (fun _ => / 2).
 Proof. split; intros; simpl; lra. Qed.
-Example test_errors_not_vacuous (n : nat) : exists (S : space) (X : nat -> outcome S -> R), test_errors n X (/ 2).
+Example test_errors_not_vacuous (n : nat) : exists (S : space) (X : nat -> outcome S ->
+  R), test_errors n X (/ 2).
 Proof.
   exists (finite (tuples [0; 1] n) _ (tuples_distribution _ _ n fair)).
   set (f := fun x : R => if Rlt_dec (/ 2) x then 1 else 0).

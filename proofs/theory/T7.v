@@ -1,13 +1,15 @@
-(* Theorem 7 (section 3.7): total variance = epistemic + aleatoric. The identity holds for the mixture of the decoded
-   distributions over any posterior, and exactly for any number M of weighted draws. Two things that the theorem says
-   besides do not hold: that the aleatoric part stays approximately constant in K (item 2), and that it is the
-   predictive variance of LPF-SPN, whose prediction is a product of factors and not the mixture. *)
+(* Theorem 7 (section 3.7): total variance = epistemic + aleatoric. The identity holds for the mixture of the
+   decoded distributions over any posterior, and exactly for any number M of weighted draws. Two things that
+   the theorem says besides do not hold: that the aleatoric part stays approximately constant in K (item 2),
+   and that it is the predictive variance of LPF-SPN, whose prediction is a product of factors and not the
+   mixture. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability.
 Import ListNotations.
 Open Scope R_scope.
 
-(* The variance of a class drawn from m, as one-hot vector: the paper's sum over the classes of m(y)(1 - m(y)). *)
+(* The variance of a class drawn from m, as one-hot vector: the paper's sum over the classes of m(y)(1 -
+   m(y)). *)
 Definition class_variance {Y} (ys : list Y) (m : Y -> R) := sum ys (fun y => m y * (1 - m y)).
 (* The variance of a random variable. *)
 Definition Var {Q : space} (X : outcome Q -> R) := E (fun q => (X q - E X) ^ 2).
@@ -24,9 +26,9 @@ Proof.
 Qed.
 
 (** claim: T7 | proves | caveats: bounded-variables
-    For any posterior Q and decoder p, the class variance of the mixture is the sum over the classes of the variance
-    of the decoded probability (epistemic) plus the mean class variance of the decoded distribution (aleatoric).
-    Paper: theorem 7, section 3.7, in the terms of appendix B.7. *)
+    For any posterior Q and decoder p, the class variance of the mixture is the sum over the classes of the
+    variance of the decoded probability (epistemic) plus the mean class variance of the decoded distribution
+    (aleatoric). Paper: theorem 7, section 3.7, in the terms of appendix B.7. *)
 Theorem T7_identity (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -> Y -> R) :
   (forall y, In y ys -> rv (fun z => p z y)) ->
   class_variance ys (fun y => E (fun z => p z y)) =
@@ -42,8 +44,8 @@ Proof.
 Qed.
 
 (** claim: T7 | proves | caveats: bounded-variables
-    The same for a number v(y) given to each class: Var[v(Y)] = Var_Z[E[v(Y)|Z]] + E_Z[Var[v(Y)|Z]] for Y drawn from
-    the mixture. Paper: theorem 7, section 3.7, as printed there for a numeric Y. *)
+    The same for a number v(y) given to each class: Var[v(Y)] = Var_Z[E[v(Y)|Z]] + E_Z[Var[v(Y)|Z]] for Y
+    drawn from the mixture. Paper: theorem 7, section 3.7, as printed there for a numeric Y. *)
 Theorem T7_identity_values (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -> Y -> R) (v : Y -> R) :
   (forall y, In y ys -> rv (fun z => p z y)) -> (forall z, distribution ys (p z)) ->
   variance ys (fun y => E (fun z => p z y)) v =
@@ -51,7 +53,8 @@ Theorem T7_identity_values (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -
 Proof.
   intros H D. set (m := fun y => E (fun z => p z y)).
   assert (RM : forall g, rv (fun z => expect ys (p z) g)).
-  { intros g. apply (rv_sum ys (fun y z => p z y * g y)). intros y Hy. apply rv_mult; [now apply H | apply rv_const]. }
+  { intros g. apply (rv_sum ys (fun y z => p z y * g y)). intros y Hy. apply rv_mult;
+      [now apply H | apply rv_const]. }
   assert (EM : forall g, E (fun z => expect ys (p z) g) = expect ys m g).
   { intros g. unfold expect. rewrite (E_sum ys (fun y z => p z y * g y)).
     - apply sum_ext; intros y Hy. rewrite (E_ext _ (fun z => g y * p z y)) by (intros; ring).
@@ -71,15 +74,17 @@ Proof.
 Qed.
 
 (* M draws zs with weights w: the parts as the paper computes them in appendix B.7. *)
-Definition mixture {Z Y} (zs : list Z) (w : Z -> R) (p : Z -> Y -> R) (y : Y) := sum zs (fun z => w z * p z y).
+Definition mixture {Z Y} (zs : list Z) (w : Z -> R) (p : Z -> Y -> R) (y : Y) :=
+  sum zs (fun z => w z * p z y).
 Definition epistemic {Z Y} (zs : list Z) (w : Z -> R) (ys : list Y) (p : Z -> Y -> R) :=
   sum ys (fun y => variance zs w (fun z => p z y)).
 Definition aleatoric {Z Y} (zs : list Z) (w : Z -> R) (ys : list Y) (p : Z -> Y -> R) :=
   expect zs w (fun z => class_variance ys (p z)).
 
 (** claim: T7 | proves | caveats: reals
-    Computed from any number of draws with any weights that add up to one, the two parts add up to the class variance
-    of the averaged prediction without any error. Paper: theorem 7, section 3.7, and step 3 of appendix B.7. *)
+    Computed from any number of draws with any weights that add up to one, the two parts add up to the class
+    variance of the averaged prediction without any error. Paper: theorem 7, section 3.7, and step 3 of
+    appendix B.7. *)
 Theorem T7_draws (Z Y : Type) (zs : list Z) (ys : list Y) (w : Z -> R) (p : Z -> Y -> R) :
   sum zs w = 1 -> class_variance ys (mixture zs w p) = epistemic zs w ys p + aleatoric zs w ys p.
 Proof.
@@ -97,8 +102,8 @@ Qed.
 Definition equal_parts (K : nat) (_ : nat) := / INR K.
 Definition two := [true; false].
 
-(* Item 2 with a tolerance t: for every sequence of items with probabilities of at least the floor of assumption A6,
-   the aleatoric variance after K items is within t of that after one. *)
+(* Item 2 with a tolerance t: for every sequence of items with probabilities of at least the floor of
+   assumption A6, the aleatoric variance after K items is within t of that after one. *)
 Definition theorem_7_aleatoric (floor t : R) : Prop :=
   forall phi : nat -> bool -> R,
   (forall i, distribution two (phi i) /\ forall y, floor <= phi i y) ->
@@ -113,9 +118,10 @@ Proof.
 Qed.
 
 (** claim: T7.aleatoric | refutes | caveats: reals
-    A first item decoding to (1 - floor, floor) and further ones to (1/2, 1/2) move the aleatoric variance by as near
-    to (1 - 2 floor)^2 / 2 as one likes: by 1/2, all that two classes allow, without a floor, and by 1/8 with the
-    floor 1/4 of A6. No smaller tolerance makes it "approximately constant". Paper: theorem 7, item 2. *)
+    A first item decoding to (1 - floor, floor) and further ones to (1/2, 1/2) move the aleatoric variance by
+    as near to (1 - 2 floor)^2 / 2 as one likes: by 1/2, all that two classes allow, without a floor, and by
+    1/8 with the floor 1/4 of A6. No smaller tolerance makes it "approximately constant". Paper: theorem 7,
+    item 2. *)
 Theorem T7_aleatoric_refuted : forall floor t, 0 <= floor < / 2 -> t < (1 - 2 * floor) ^ 2 / 2 ->
   ~ theorem_7_aleatoric floor t.
 Proof.
@@ -131,7 +137,8 @@ Proof.
     rewrite (sum_ext _ _ (fun _ => / 2)) by (intros; unfold class_variance; simpl; field).
     rewrite sum_const, seq_length. unfold class_variance; simpl. ring. }
   assert (n1 : (1 <= n)%nat) by (destruct n; [simpl in n0; lra | lia]).
-  specialize (H phi). assert (G : Rabs (/ INR n * (2 * f * (1 - f) + (INR n - 1) * / 2) - 2 * f * (1 - f)) <= t).
+  specialize (H phi). assert (G : Rabs (/ INR n * (2 * f * (1 - f) + (INR n - 1) * / 2) - 2 * f * (1 - f)) <=
+    t).
   { unfold aleatoric, equal_parts, expect in H.
     specialize (H ltac:(
       intros [|i]; (split; [split; [intros [] _; simpl; lra | simpl; lra] | intros []; simpl; lra])) n n1).
@@ -148,8 +155,8 @@ Proof.
   lra.
 Qed.
 
-(* What is left of item 2: on average over entities whose items are alike in law, the aleatoric part does not depend
-   on K. (a i: the class variance of the entity's i-th item, a random variable over entities.) *)
+(* What is left of item 2: on average over entities whose items are alike in law, the aleatoric part does not
+   depend on K. (a i: the class variance of the entity's i-th item, a random variable over entities.) *)
 Lemma aleatoric_constant_on_average (S : space) (a : nat -> outcome S -> R) (c : R) (K : nat) :
   (1 <= K)%nat -> (forall i, rv (a i)) -> (forall i, E (a i) = c) ->
   E (fun o => expect (seq 0 K) (equal_parts K) (fun i => a i o)) = c.
@@ -164,8 +171,8 @@ Qed.
 Definition spn (K : nat) (w : nat -> R) (phi : nat -> bool -> R) : bool -> R :=
   normalize two (fun y => exp (sum (seq 0 K) (fun i => w i * ln (phi i y)))).
 
-(* Theorem 7 about the prediction of LPF-SPN, with a tolerance t, read as kindly as possible: the mixture may give
-   the items whatever parts it likes, and the items keep the floor 1/(2|Y|) = 1/4 of assumption A6. *)
+(* Theorem 7 about the prediction of LPF-SPN, with a tolerance t, read as kindly as possible: the mixture may
+   give the items whatever parts it likes, and the items keep the floor 1/(2|Y|) = 1/4 of assumption A6. *)
 Definition theorem_7_predictive (t : R) : Prop :=
   forall (K : nat) (w : nat -> R) (phi : nat -> bool -> R),
   (1 <= K)%nat -> (forall i, 0 <= w i <= 1) ->
@@ -181,9 +188,10 @@ Proof.
 Qed.
 
 (** claim: T7.predictive | refutes | caveats: reals
-    Many items that all decode to (a, 1 - a), a just above 1/2, have a product that is nearly certain, while epistemic
-    plus aleatoric variance stays at 2a(1 - a): for every tolerance t below 1/2, the largest variance of two classes,
-    the two differ by more than t. Paper: theorem 7, section 3.7, read for LPF-SPN (stage 4, section 1.2). *)
+    Many items that all decode to (a, 1 - a), a just above 1/2, have a product that is nearly certain, while
+    epistemic plus aleatoric variance stays at 2a(1 - a): for every tolerance t below 1/2, the largest
+    variance of two classes, the two differ by more than t. Paper: theorem 7, section 3.7, read for LPF-SPN
+    (stage 4, section 1.2). *)
 Theorem T7_predictive_refuted : forall t, t < / 2 -> ~ theorem_7_predictive t.
 Proof.
   intros t Ht H.
@@ -207,8 +215,10 @@ Proof.
   set (x := r ^ K). assert (x0 : 0 < x) by now apply pow_lt.
   assert (xs : x < (/ 2 - t) / 4).
   { specialize (Hn K ltac:(unfold K; lia)). rewrite Rabs_pos_eq in Hn by (left; exact x0). exact Hn. }
-  assert (F : forall y, exp (sum (seq 0 K) (fun i => 1 * ln (phi i y))) = (if y then / 2 + d else / 2 - d) ^ K).
-  { intros y. rewrite (sum_ext _ _ (fun _ => ln (if y then / 2 + d else / 2 - d))) by (intros; unfold phi; ring).
+  assert (F : forall y, exp (sum (seq 0 K) (fun i => 1 * ln (phi i y))) = (if y then / 2 + d else / 2 - d) ^
+    K).
+  { intros y. rewrite (sum_ext _ _ (fun _ => ln (if y then / 2 + d else / 2 - d))) by (intros; unfold phi;
+      ring).
     rewrite sum_const, seq_length, exp_INR, exp_ln; [easy | destruct y; lra]. }
   assert (P : class_variance two (spn K (fun _ => 1) phi) <= 2 * x).
   { unfold class_variance, spn, two, normalize; cbn [sum]. rewrite !F. fold K.

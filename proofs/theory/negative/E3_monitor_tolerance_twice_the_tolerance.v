@@ -1,4 +1,5 @@
-(* False: outcomes may exceed forecasts by 2 tau; with c = 0, tau = 1/4, a fair coin and lam = 4 the capital reaches 4 with probability 1/2. *)
+(* False: outcomes may exceed forecasts by 2 tau; with c = 0, tau = 1/4, a fair coin and lam = 4 the capital
+   reaches 4 with probability 1/2. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability E3.
 Import ListNotations.

@@ -1,10 +1,12 @@
-(* False: a tenth of the radius; one item, one draw that decodes to (3/4, 1/4) or (1/4, 3/4) evenly, delta = 0.99: L1 is 1/2 surely, and 0.29 is claimed. *)
+(* False: a tenth of the radius; one item, one draw that decodes to (3/4, 1/4) or (1/4, 3/4) evenly, delta =
+   0.99: L1 is 1/2 surely, and 0.29 is claimed. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums T5prime Probability L1 L2 T2 E4.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem E4_pipeline_a_tenth_of_the_radius (S : space) (I Y : Type) (items : list I) (ys : list Y) (Q : I -> space) (M : nat)
+Theorem E4_pipeline_a_tenth_of_the_radius (S : space) (I Y : Type) (items : list I) (ys : list Y) (Q : I ->
+  space) (M : nat)
   (w : I -> R) (low delta : R) (z : forall i : I, nat -> outcome S -> outcome (Q i))
   (decode : forall i : I, outcome (Q i) -> Y -> R) :
   let true_factor i y := soft_factor (fun q => decode i q y) in
@@ -21,7 +23,8 @@ Theorem E4_pipeline_a_tenth_of_the_radius (S : space) (I Y : Type) (items : list
 Proof.
   intros tf es r HM Hd ni ny l0 w0 Hz HD HR HF.
   set (err := fun (iy : I * Y) o => Rabs (es o (fst iy) (snd iy) - tf (fst iy) (snd iy))).
-  set (pairs := list_prod items ys). assert (LP : length pairs = (length items * length ys)%nat) by apply prod_length.
+  set (pairs := list_prod items ys). assert (LP : length pairs = (length items * length ys)%nat)
+    by apply prod_length.
   assert (RE : forall iy, In iy pairs -> rv (err iy)).
   { intros [i y] H. apply in_prod_iff in H as [Hi Hy].
     apply rv_abs, rv_minus; [apply (estimate_rv M (z i)); auto | apply rv_const]. }

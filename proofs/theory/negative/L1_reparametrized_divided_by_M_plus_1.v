@@ -4,7 +4,8 @@ From LPF Require Import Sums Probability L1.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem L1_reparametrized_divided_by_M_plus_1 (S N : space) (Z : Type) (M : nat) (e : nat -> outcome S -> outcome N)
+Theorem L1_reparametrized_divided_by_M_plus_1 (S N : space) (Z : Type) (M : nat) (e : nat -> outcome S ->
+  outcome N)
   (h : outcome N -> Z) (p : Z -> R) :
   (0 < M)%nat -> draws (seq 0 M) e -> @rv (law N h) p ->
   E (fun o => / INR (M + 1) * sum (seq 0 M) (fun m => p (h (e m o)))) = E (fun noise => p (h noise)).

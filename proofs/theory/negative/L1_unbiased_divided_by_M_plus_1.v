@@ -4,7 +4,8 @@ From LPF Require Import Sums Probability L1.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem L1_unbiased_divided_by_M_plus_1 (S Q : space) (M : nat) (z : nat -> outcome S -> outcome Q) (p : outcome Q -> R) :
+Theorem L1_unbiased_divided_by_M_plus_1 (S Q : space) (M : nat) (z : nat -> outcome S -> outcome Q) (p :
+  outcome Q -> R) :
   (0 < M)%nat -> draws (seq 0 M) z -> rv p ->
   E (fun o => / INR (M + 1) * sum (seq 0 M) (fun m => p (z m o))) = soft_factor p.
 Proof.

@@ -1,11 +1,13 @@
-(* False: 4 in the place of 2; one fair coin is surely 1/2 from its mean, but at eps = 0.49 the bound would be 0.77. *)
+(* False: 4 in the place of 2; one fair coin is surely 1/2 from its mean, but at eps = 0.49 the bound would be
+   0.77. *)
 Require Import Reals List Lra Psatz.
 From Coquelicot Require Import Coquelicot.
 From LPF Require Import Sums Probability L2.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem L2_hoeffding_exponent_doubled (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (a b eps : R) :
+Theorem L2_hoeffding_exponent_doubled (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (a b eps :
+  R) :
   let n := INR (length l) in
   l <> [] -> a < b -> 0 < eps ->
   (forall i, In i l -> rv (X i)) -> (forall i, In i l -> forall o, a <= X i o <= b) -> independent l X ->

@@ -1,10 +1,12 @@
-(* False: takes [-1, 1] to have width 1; a fair sign is surely 1 from its mean, but at eps = 0.99 the bound would be 0.29. *)
+(* False: takes [-1, 1] to have width 1; a fair sign is surely 1 from its mean, but at eps = 0.99 the bound
+   would be 0.29. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums Probability L2 L4.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem L4_weighted_range_of_width_1 (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (w : I -> R) (eps : R) :
+Theorem L4_weighted_range_of_width_1 (S : space) (I : Type) (l : list I) (X : I -> outcome S -> R) (w : I ->
+  R) (eps : R) :
   0 < eps -> (forall i, In i l -> rv (X i)) -> (forall i, In i l -> forall o, Rabs (X i o) <= 1) ->
   independent l X -> (forall i, In i l -> 0 <= w i) -> sum l w = 1 ->
   prob_gt (fun o => Rabs (sum l (fun i => w i * X i o) - sum l (fun i => w i * E (X i)))) eps

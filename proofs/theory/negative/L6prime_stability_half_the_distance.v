@@ -1,10 +1,12 @@
-(* False: half the distance; in one dimension with losses -x and x, L = lambda = 1 and N = 2, the minimizers are 0 and -1 (or 1): 1 apart, where 1/2 is claimed. *)
+(* False: half the distance; in one dimension with losses -x and x, L = lambda = 1 and N = 2, the minimizers
+   are 0 and -1 (or 1): 1 apart, where 1/2 is claimed. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums L6prime.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem L6prime_stability_half_the_distance (P A : Type) (cs : list P) (loss : A -> (P -> R) -> R) (L lambda : R)
+Theorem L6prime_stability_half_the_distance (P A : Type) (cs : list P) (loss : A -> (P -> R) -> R) (L lambda :
+  R)
   (before after : list A) (j : A) (w_all w_less : P -> R) :
   let rest := before ++ after in
   let all := before ++ j :: after in
@@ -41,7 +43,8 @@ Proof.
   assert (Hb : b <= n * (L * d)).
   { unfold b. rewrite <- sum_minus. apply Rle_trans with (sum rest (fun _ => L * d)).
     - apply sum_le. intros i Hi. eapply Rle_trans; [apply Rle_abs|]. apply HL. auto.
-    - right. unfold n. clear. induction rest as [|i t IH]; cbn [sum length]; [simpl; ring|]. rewrite IH, S_INR. ring. }
+    - right. unfold n. clear. induction rest as [|i t IH]; cbn [sum length]; [simpl; ring|].
+        rewrite IH, S_INR. ring. }
   (* the sum of the two inequalities of growth *)
   assert (K : lambda * d ^ 2 <= / (n + 1) * a + (/ n - / (n + 1)) * b) by (unfold a, b; lra).
   assert (I1 : 0 < / (n + 1)) by (apply Rinv_0_lt_compat; lra).

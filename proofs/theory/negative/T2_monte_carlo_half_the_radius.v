@@ -1,4 +1,5 @@
-(* False: half the radius; one draw of a fair decoder that is certain errs by 1/2 surely, but at delta = 0.9 it would be 0.43. *)
+(* False: half the radius; one draw of a fair decoder that is certain errs by 1/2 surely, but at delta = 0.9
+   it would be 0.43. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums Probability L1 L2 T2.
 Import ListNotations.
@@ -9,7 +10,8 @@ Theorem T2_monte_carlo_half_the_radius (S Q : space) (Y : Type) (ys : list Y) (M
   (0 < M)%nat -> 0 < delta < 1 -> draws (seq 0 M) z ->
   (forall q, distribution ys (decode q)) -> (forall y, In y ys -> rv (fun q => decode q y)) ->
   1 - delta <= prob_le
-    (fun o => largest ys (fun y => Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))))
+    (fun o => largest ys (fun y =>
+      Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))))
     (sqrt (ln (2 * INR (length ys) / delta) / (8 * INR M))).
 Proof.
   intros HM Hd Hz HD HR. fold (radius (length ys) M delta).
@@ -30,6 +32,7 @@ Proof.
       sum ys (fun _ => delta / INR (length ys))).
     { apply sum_le. intros y Hy. rewrite <- T. apply estimate_tail; auto.
       intros q. now apply (distribution_le_1 ys). }
-    rewrite sum_const in B. replace (INR (length ys) * (delta / INR (length ys))) with delta in B by (field; lra).
+    rewrite sum_const in B. replace (INR (length ys) * (delta / INR (length ys))) with delta in B by (field;
+      lra).
     lra.
 Qed.

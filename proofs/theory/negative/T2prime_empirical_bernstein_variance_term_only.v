@@ -1,15 +1,18 @@
-(* False: without the second term; two draws of a fair coin are equal with probability 1/2, and then V = 0 while the mean is off by 1/2. *)
+(* False: without the second term; two draws of a fair coin are equal with probability 1/2, and then V = 0
+   while the mean is off by 1/2. *)
 Require Import Reals List Lra Psatz Lia Permutation.
 From Coquelicot Require Import Coquelicot.
 From LPF Require Import Sums Probability L1 L2 T2 Matching T2prime.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem T2prime_empirical_bernstein_variance_term_only (S : space) (n : nat) (X : nat -> outcome S -> R) (delta : R) :
+Theorem T2prime_empirical_bernstein_variance_term_only (S : space) (n : nat) (X : nat -> outcome S ->
+  R) (delta : R) :
   let L := ln (3 / delta) in
   (2 <= n)%nat -> 0 < delta < 1 -> sample n X ->
   1 - delta <= prob_le
-    (fun o => Rabs (mean n X o - E (X O)) - sqrt (2 * sample_variance n X o * L / INR n)) (0 * L / (3 * (INR n - 1))).
+    (fun o => Rabs (mean n X o - E (X O)) - sqrt (2 * sample_variance n X o * L / INR n))
+    (0 * L / (3 * (INR n - 1))).
 Proof.
   intros L Hn Hd HX.
   assert (A : 1 < 3 / delta).

@@ -1,4 +1,5 @@
-(* False: without the second term; two draws of a fair decoder that is certain are equal with probability 1/2, and then V = 0 while the error is 1/2. *)
+(* False: without the second term; two draws of a fair decoder that is certain are equal with probability 1/2,
+   and then V = 0 while the error is 1/2. *)
 Require Import Reals List Lra Psatz Lia Permutation.
 From Coquelicot Require Import Coquelicot.
 From LPF Require Import Sums Probability L1 L2 T2 Matching T2prime.
@@ -11,8 +12,10 @@ Theorem T2prime_monte_carlo_variance_term_only (S Q : space) (Y : Type) (ys : li
   (2 <= M)%nat -> 0 < delta < 1 -> ys <> [] -> draws (seq 0 M) z ->
   (forall q, distribution ys (decode q)) -> (forall y, In y ys -> rv (fun q => decode q y)) ->
   1 - delta <= prob_le
-    (fun o => largest ys (fun y => Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))
-      - sqrt (2 * sample_variance M (fun k o => decode (z k o) y) o * L / INR M))) (0 * L / (3 * (INR M - 1))).
+    (fun o => largest ys (fun y =>
+      Rabs (estimate M z (fun q => decode q y) o - soft_factor (fun q => decode q y))
+      - sqrt (2 * sample_variance M (fun k o => decode (z k o) y) o * L / INR M)))
+    (0 * L / (3 * (INR M - 1))).
 Proof.
   intros L HM Hd ny Hz HD HR.
   assert (N1 : 1 <= INR (length ys)) by (apply (le_INR 1); destruct ys; [easy | simpl; lia]).
@@ -39,8 +42,10 @@ Proof.
   assert (r0 : 0 < 7 * L / (3 * (INR M - 1))) by (apply Rdiv_lt_0_compat; lra).
   rewrite (prob_le_gt (fun o => largest ys (fun y => dev y o))) by now apply rv_largest.
   pose proof (union_bound ys dev (7 * L / (3 * (INR M - 1))) (Rlt_le _ _ r0) RD) as U.
-  assert (B : sum ys (fun y => prob_gt (dev y) (7 * L / (3 * (INR M - 1)))) <= sum ys (fun _ => 3 * exp (- L))).
-  { apply sum_le. intros y Hy. unfold dev. rewrite (EQ y Hy). exact (empirical_failure M _ HM (SM y Hy) L L0). }
+  assert (B : sum ys (fun y => prob_gt (dev y) (7 * L / (3 * (INR M - 1)))) <= sum ys (fun _ => 3 *
+    exp (- L))).
+  { apply sum_le. intros y Hy. unfold dev. rewrite (EQ y Hy). exact (empirical_failure M _ HM (SM y Hy) L L0).
+      }
   rewrite sum_const in B. replace (INR (length ys) * (3 * exp (- L))) with delta in B; [lra|].
   unfold L. rewrite exp_Ropp, exp_ln by lra. field. lra.
 Qed.

@@ -1,4 +1,5 @@
-(* False: half the radius; one fair error is surely 1/2 from its mean, but at delta = 0.9 the radius would be 0.32. *)
+(* False: half the radius; one fair error is surely 1/2 from its mean, but at delta = 0.9 the radius would be
+   0.32. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability L2 T3prime.
 Import ListNotations.
@@ -8,7 +9,8 @@ Theorem T3prime_hoeffding_half_the_radius (S : space) (n : nat) (X : nat -> outc
   (0 < n)%nat -> 0 < delta < 1 ->
   (forall i, In i (seq 0 n) -> rv (X i)) -> (forall i, In i (seq 0 n) -> forall o, 0 <= X i o <= 1) ->
   (forall i, In i (seq 0 n) -> E (X i) = L) -> independent (seq 0 n) X ->
-  1 - delta <= prob_le (fun o => Rabs (/ INR n * sum (seq 0 n) (fun i => X i o) - L)) (sqrt (ln (2 / delta) / (8 * INR n))).
+  1 - delta <= prob_le (fun o => Rabs (/ INR n * sum (seq 0 n) (fun i => X i o) - L)) (sqrt (ln (2 / delta) /
+    (8 * INR n))).
 Proof.
   intros Hn Hd HX H01 HL HI. assert (n0 : 0 < INR n) by now apply lt_0_INR.
   assert (A : 1 < 2 / delta).

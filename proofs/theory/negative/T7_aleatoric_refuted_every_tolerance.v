@@ -1,4 +1,5 @@
-(* False: a tolerance of (1 - 2 floor)^2 / 2 is enough, for class variances lie between 2 floor (1 - floor) and 1/2. *)
+(* False: a tolerance of (1 - 2 floor)^2 / 2 is enough, for class variances lie between 2 floor (1 - floor)
+   and 1/2. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability T7.
 Import ListNotations.
@@ -19,7 +20,8 @@ Proof.
     rewrite (sum_ext _ _ (fun _ => / 2)) by (intros; unfold class_variance; simpl; field).
     rewrite sum_const, seq_length. unfold class_variance; simpl. ring. }
   assert (n1 : (1 <= n)%nat) by (destruct n; [simpl in n0; lra | lia]).
-  specialize (H phi). assert (G : Rabs (/ INR n * (2 * f * (1 - f) + (INR n - 1) * / 2) - 2 * f * (1 - f)) <= t).
+  specialize (H phi). assert (G : Rabs (/ INR n * (2 * f * (1 - f) + (INR n - 1) * / 2) - 2 * f * (1 - f)) <=
+    t).
   { unfold aleatoric, equal_parts, expect in H.
     specialize (H ltac:(
       intros [|i]; (split; [split; [intros [] _; simpl; lra | simpl; lra] | intros []; simpl; lra])) n n1).

@@ -1,10 +1,12 @@
-(* False: weights that add up to two; one draw of weight 2 decoding to (1/2, 1/2) gives 0 on the left and 2 on the right. *)
+(* False: weights that add up to two; one draw of weight 2 decoding to (1/2, 1/2) gives 0 on the left and 2 on
+   the right. *)
 Require Import Reals List Lra Psatz Lia.
 From LPF Require Import Sums Probability T7.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem T7_draws_weights_add_up_to_two (Z Y : Type) (zs : list Z) (ys : list Y) (w : Z -> R) (p : Z -> Y -> R) :
+Theorem T7_draws_weights_add_up_to_two (Z Y : Type) (zs : list Z) (ys : list Y) (w : Z -> R) (p : Z -> Y ->
+  R) :
   sum zs w = 2 -> class_variance ys (mixture zs w p) = epistemic zs w ys p + aleatoric zs w ys p.
 Proof.
   intros w1. unfold epistemic, aleatoric, class_variance, expect.

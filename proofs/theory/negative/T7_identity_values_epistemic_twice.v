@@ -4,14 +4,16 @@ From LPF Require Import Sums Probability T7.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem T7_identity_values_epistemic_twice (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -> Y -> R) (v : Y -> R) :
+Theorem T7_identity_values_epistemic_twice (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -> Y -> R) (v :
+  Y -> R) :
   (forall y, In y ys -> rv (fun z => p z y)) -> (forall z, distribution ys (p z)) ->
   variance ys (fun y => E (fun z => p z y)) v =
   2 * Var (fun z => expect ys (p z) v) + E (fun z => variance ys (p z) v).
 Proof.
   intros H D. set (m := fun y => E (fun z => p z y)).
   assert (RM : forall g, rv (fun z => expect ys (p z) g)).
-  { intros g. apply (rv_sum ys (fun y z => p z y * g y)). intros y Hy. apply rv_mult; [now apply H | apply rv_const]. }
+  { intros g. apply (rv_sum ys (fun y z => p z y * g y)). intros y Hy. apply rv_mult;
+      [now apply H | apply rv_const]. }
   assert (EM : forall g, E (fun z => expect ys (p z) g) = expect ys m g).
   { intros g. unfold expect. rewrite (E_sum ys (fun y z => p z y * g y)).
     - apply sum_ext; intros y Hy. rewrite (E_ext _ (fun z => g y * p z y)) by (intros; ring).

@@ -27,8 +27,10 @@ Proof.
   set (x := r ^ K). assert (x0 : 0 < x) by now apply pow_lt.
   assert (xs : x < (/ 2 - t) / 4).
   { specialize (Hn K ltac:(unfold K; lia)). rewrite Rabs_pos_eq in Hn by (left; exact x0). exact Hn. }
-  assert (F : forall y, exp (sum (seq 0 K) (fun i => 1 * ln (phi i y))) = (if y then / 2 + d else / 2 - d) ^ K).
-  { intros y. rewrite (sum_ext _ _ (fun _ => ln (if y then / 2 + d else / 2 - d))) by (intros; unfold phi; ring).
+  assert (F : forall y, exp (sum (seq 0 K) (fun i => 1 * ln (phi i y))) = (if y then / 2 + d else / 2 - d) ^
+    K).
+  { intros y. rewrite (sum_ext _ _ (fun _ => ln (if y then / 2 + d else / 2 - d))) by (intros; unfold phi;
+      ring).
     rewrite sum_const, seq_length, exp_INR, exp_ln; [easy | destruct y; lra]. }
   assert (P : class_variance two (spn K (fun _ => 1) phi) <= 2 * x).
   { unfold class_variance, spn, two, normalize; cbn [sum]. rewrite !F. fold K.
