@@ -1,4 +1,5 @@
-(* False: for any tree with normalized leaves. The product of a uniform binary leaf with itself sums to 1/2 over the states. *)
+(* False: for any tree with normalized leaves. The product of a uniform binary leaf with itself sums to 1/2
+   over the states. *)
 Require Import Reals List Lra Psatz Arith Permutation FunctionalExtensionality.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -72,10 +73,12 @@ Definition unfold_graph (nodes : list node) : spn := last (pass tree_step [] nod
 Lemma nth_map_in {A B} (g : A -> B) l d d' i : (i < length l)%nat -> nth i (map g l) d' = g (nth i l d).
 Proof. intros H. rewrite nth_indep with (d' := g d) by now rewrite map_length. apply map_nth. Qed.
 
-Lemma scope_tree_step done n : node_valid (map scope done) n -> scope (tree_step done n) = scope_step (map scope done) n.
+Lemma scope_tree_step done n : node_valid (map scope done) n -> scope (tree_step done n) = scope_step
+  (map scope done) n.
 Proof.
   destruct n as [v f|l|l]; simpl; auto; rewrite map_length.
-  - intros (ne & H & _). destruct l as [|[w c] t]; [easy|]. simpl. symmetry. apply nth_map_in. apply (H w); now left.
+  - intros (ne & H & _). destruct l as [|[w c] t]; [easy|]. simpl. symmetry. apply nth_map_in. apply (H w);
+      now left.
   - intros (H & _). rewrite !flat_map_concat_map, map_map. f_equal. apply map_ext_in. intros c Hc.
     symmetry. apply nth_map_in. auto.
 Qed.

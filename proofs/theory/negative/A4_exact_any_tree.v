@@ -1,4 +1,5 @@
-(* False: for any tree. The product of a uniform binary leaf with itself is not decomposable: pass 1, sum over the states 1/2. *)
+(* False: for any tree. The product of a uniform binary leaf with itself is not decomposable: pass 1, sum over
+   the states 1/2. *)
 Require Import Reals List Lra Psatz Arith Permutation FunctionalExtensionality.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -8,12 +9,13 @@ From LPF Require Import A4.
 
 Theorem A4_exact_any_tree : forall (states_of : nat -> nat) (t : spn) (vs : list nat) (e : nat -> option nat),
   t <> Prod [] -> NoDup vs -> same_scope vs (scope t) ->
-  value (under states_of (likelihood e)) t = sum (filter (compatible e vs) (states states_of vs)) (polynomial t).
+  value (under states_of (likelihood e)) t = sum (filter (compatible e vs) (states states_of vs))
+    (polynomial t).
 Proof. intros. now apply pass_exact. Qed.
 
 (** claim: A4, L3 | proves | caveats: reals
-    Trees. If moreover all leaves and all weights are normalized, the polynomial is a probability distribution over
-    all states of the variables, and the value of the pass without evidence is 1. *)
+    Trees. If moreover all leaves and all weights are normalized, the polynomial is a probability distribution
+    over all states of the variables, and the value of the pass without evidence is 1. *)
 Theorem A4_distribution : forall (states_of : nat -> nat) (t : spn) (vs : list nat),
   valid t -> normalized states_of t -> NoDup vs -> same_scope vs (scope t) ->
   distribution (states states_of vs) (polynomial t) /\ value (under states_of (likelihood nothing)) t = 1.
@@ -80,10 +82,12 @@ Definition unfold_graph (nodes : list node) : spn := last (pass tree_step [] nod
 Lemma nth_map_in {A B} (g : A -> B) l d d' i : (i < length l)%nat -> nth i (map g l) d' = g (nth i l d).
 Proof. intros H. rewrite nth_indep with (d' := g d) by now rewrite map_length. apply map_nth. Qed.
 
-Lemma scope_tree_step done n : node_valid (map scope done) n -> scope (tree_step done n) = scope_step (map scope done) n.
+Lemma scope_tree_step done n : node_valid (map scope done) n -> scope (tree_step done n) = scope_step
+  (map scope done) n.
 Proof.
   destruct n as [v f|l|l]; simpl; auto; rewrite map_length.
-  - intros (ne & H & _). destruct l as [|[w c] t]; [easy|]. simpl. symmetry. apply nth_map_in. apply (H w); now left.
+  - intros (ne & H & _). destruct l as [|[w c] t]; [easy|]. simpl. symmetry. apply nth_map_in. apply (H w);
+      now left.
   - intros (H & _). rewrite !flat_map_concat_map, map_map. f_equal. apply map_ext_in. intros c Hc.
     symmetry. apply nth_map_in. auto.
 Qed.

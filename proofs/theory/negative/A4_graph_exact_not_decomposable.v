@@ -1,4 +1,5 @@
-(* False: for any graph, decomposable or not. The product of a uniform binary leaf with itself: pass 1, sum over the states 1/2. *)
+(* False: for any graph, decomposable or not. The product of a uniform binary leaf with itself: pass 1, sum
+   over the states 1/2. *)
 Require Import Reals List Lra Psatz Arith Permutation FunctionalExtensionality.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -6,7 +7,8 @@ Open Scope R_scope.
 From LPF Require Import A4.
 
 
-Theorem A4_graph_exact_not_decomposable : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat) (e : nat -> option nat),
+Theorem A4_graph_exact_not_decomposable : forall (states_of : nat -> nat) (nodes : list node) (vs : list nat)
+  (e : nat -> option nat),
   nodes <> [] -> NoDup vs -> same_scope vs (root_scope nodes) ->
   evaluate (under states_of (likelihood e)) nodes =
   sum (filter (compatible e vs) (states states_of vs)) (fun x => evaluate (at_state x) nodes).

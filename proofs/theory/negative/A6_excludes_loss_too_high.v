@@ -17,6 +17,7 @@ Proof.
   destruct (F p y Hp) as [Fp Hy]. pose proof (A6_largest Y ys p y Fp Hy) as B. destruct Fp as [_ Fp].
   specialize (Fp y Hy). rewrite L in *. simpl in *.
   assert (ln (p y) <= ln (2 / 3)).
-  { destruct (Rle_lt_or_eq_dec (p y) (2 / 3)) as [H|H]; [lra | left; apply ln_increasing; lra | rewrite H; lra]. }
+  { destruct (Rle_lt_or_eq_dec (p y) (2 / 3)) as [H|H];
+      [lra | left; apply ln_increasing; lra | rewrite H; lra]. }
   assert (0.405 <= - ln (2 / 3)) by interval. lra.
 Qed.

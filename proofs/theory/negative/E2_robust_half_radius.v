@@ -1,4 +1,5 @@
-(* False: with half the radius. One item of weight 1 over two classes that is shifted by d against the label raises its score by all of d. *)
+(* False: with half the radius. One item of weight 1 over two classes that is shifted by d against the label
+   raises its score by all of d. *)
 Require Import Reals List Lra Psatz Arith Permutation.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
@@ -6,8 +7,10 @@ Open Scope R_scope.
 From LPF Require Import E2.
 
 
-Theorem E2_robust_half_radius : forall (O I : Type) (os : list O) (prob : O -> R) (n k : nat) (S : O -> nat -> R) (alpha : R)
-  (q : O -> R) (classes : list nat) (label : O -> nat) (items : list I) (w : O -> I -> R) (clean attacked : O -> I -> nat -> R)
+Theorem E2_robust_half_radius : forall (O I : Type) (os : list O) (prob : O -> R) (n k : nat)
+  (S : O -> nat -> R) (alpha : R)
+  (q : O -> R) (classes : list nat) (label : O -> nat) (items : list I) (w : O -> I -> R)
+    (clean attacked : O -> I -> nat -> R)
   (m : nat) (d W : R),
   distribution os prob -> exchangeable os prob n S -> (k <= n)%nat -> (1 - alpha) * (INR n + 1) <= INR k ->
   (forall o, In o os -> kth_smallest k (map (S o) (seq 0 n)) (q o)) ->
@@ -15,7 +18,8 @@ Theorem E2_robust_half_radius : forall (O I : Type) (os : list O) (prob : O -> R
   0 <= d -> (forall o, In o os -> corrupted classes items m d (clean o) (attacked o)) ->
   (forall o i, In o os -> In i items -> 0 <= w o i) ->
   (forall o bad, In o os -> (count bad items <= m)%nat -> sum (filter bad items) (w o) <= W) ->
-  1 - alpha <= probability os prob (fun o => at_most (lead classes items (w o) (attacked o) (label o)) (q o + d * W / 2)).
+  1 - alpha <= probability os prob (fun o => at_most (lead classes items (w o) (attacked o) (label o))
+    (q o + d * W / 2)).
 Proof.
   intros O I os prob n k S alpha q classes label items w clean attacked m d W D X kn Hk Q HS d0 HC w0 HW.
   eapply Rle_trans; [apply (E2_conformal O os prob n k S alpha q D X kn Hk Q)|].

@@ -13,7 +13,8 @@ Proof.
   intros w w0. exists (fun i y => if Bool.eqb i y then 1 else 0). split.
   - intros []; (split; [intros [] _; simpl; lra | simpl; lra]).
   - assert (P : forall i, power 0 (w i) = 0).
-    { intros i. specialize (w0 i). unfold power. destruct (Req_EM_T (w i) 0); [lra|]. destruct (Rlt_dec 0 0); lra. }
+    { intros i. specialize (w0 i). unfold power. destruct (Req_EM_T (w i) 0); [lra|]. destruct (Rlt_dec 0 0);
+        lra. }
     intros [_ H]. unfold pool, normalize, unnormalized in H. simpl in H. rewrite !P in H. unfold Rdiv in H.
     rewrite !Rmult_0_l, !Rmult_0_r, !Rmult_0_l in H. lra.
 Qed.

@@ -12,7 +12,8 @@ Theorem L3_product_paper_no_floor : forall (I Y : Type) (items : list I) (ys : l
   distribution ys (normalize ys (fun y => prod items (fun i => f i y))).
 Proof.
   intros I Y items ys f ne Hf F. assert (L : 0 < / (2 * INR (length ys))).
-  { apply Rinv_0_lt_compat. destruct ys; [easy|]. cbn [length]. rewrite S_INR. pose proof (pos_INR (length ys)). lra. }
+  { apply Rinv_0_lt_compat. destruct ys; [easy|]. cbn [length]. rewrite S_INR. pose proof
+      (pos_INR (length ys)). lra. }
   apply normalize_distribution.
   - intros y Hy. apply prod_nonneg; intros i Hi. now apply Hf.
   - destruct ys as [|y t]; [easy|]. apply sum_pos_at with y; [|now left|].

@@ -1,4 +1,5 @@
-(* False: each factor has a positive class of its own, not a common one. Two factors that exclude each other have no normalized product. *)
+(* False: each factor has a positive class of its own, not a common one. Two factors that exclude each other
+   have no normalized product. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
@@ -6,7 +7,8 @@ Open Scope R_scope.
 From LPF Require Import L3.
 
 
-Theorem L3_product_some_class_each : forall (I Y : Type) (items : list I) (ys : list Y) (w : I -> R) (f : I -> Y -> R),
+Theorem L3_product_some_class_each : forall (I Y : Type) (items : list I) (ys : list Y) (w : I -> R)
+  (f : I -> Y -> R),
   (exists y, In y ys /\ exists i, In i items /\ 0 < f i y) ->
   distribution ys (pool ys items w f).
 Proof.

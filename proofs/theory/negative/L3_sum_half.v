@@ -7,7 +7,8 @@ From LPF Require Import L3.
 
 
 Theorem L3_sum_half : forall (I Y : Type) (items : list I) (ys : list Y) (w : I -> R) (f : I -> Y -> R),
-  (forall i, In i items -> 0 <= w i) -> sum items w = 1 / 2 -> (forall i, In i items -> distribution ys (f i)) ->
+  (forall i, In i items -> 0 <= w i) -> sum items w = 1 / 2 -> (forall i, In i items -> distribution ys (f i))
+    ->
   distribution ys (fun y => sum items (fun i => w i * f i y)).
 Proof.
   intros I Y items ys w f w0 w1 Hf. split.

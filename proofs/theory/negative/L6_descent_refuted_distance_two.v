@@ -1,4 +1,5 @@
-(* False: the two end near 1/3 and -3/2, so their distance tends to 11/6 with small steps and does not exceed 2. *)
+(* False: the two end near 1/3 and -3/2, so their distance tends to 11/6 with small steps and does not exceed
+   2. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -17,8 +18,7 @@ Proof.
   assert (A : forall f, In f [loss_1; loss_2; loss_3] -> lipschitz 1 f).
   { intros f [<-|[<-|[<-|[]]]]; [|apply lipschitz_abs | apply lipschitz_abs].
     apply lipschitz_scale; [lra|]. apply lipschitz_min; apply lipschitz_abs. }
-  assert (B : forall start step, 0 < start < 3 / 2 -> 0 < step <= 1 / 10 -> exists K, forall k, (K <= k)%nat ->
-     2 * 1 / (1 / 2 * 3) < Rabs (descent grad_all step start k - descent grad_less step start k)).
+  match goal with |- _ /\ _ /\ _ /\ ?distance /\ _ => assert (B : distance) end.
   { intros start step Hs Hstep.
     destruct (descent_all_end start step Hs ltac:(lra)) as [K1 H1].
     destruct (descent_less_end start step Hs ltac:(lra)) as [K2 H2].
@@ -29,5 +29,6 @@ Proof.
     [easy | lra | exact A | exact gradient_all | exact gradient_less|].
   set (step := Rmin step0 (1 / 10)). assert (P : 0 < step) by (apply Rmin_glb_lt; lra).
   destruct (B 1 step) as [K HK]; [lra | split; [easy | apply Rmin_r]|].
-  destruct (Hs step ltac:(split; [easy | apply Rmin_l]) K) as [k [Hk G]]. specialize (HK k Hk). simpl in G. lra.
+  destruct (Hs step ltac:(split; [easy | apply Rmin_l]) K) as [k [Hk G]]. specialize (HK k Hk). simpl in G.
+    lra.
 Qed.

@@ -16,7 +16,8 @@ Proof.
   pose proof (pos_INR n) as n0.
   specialize (H (repeat valleys (S n) ++ [left_pull]) right_pull 1 (1 / 2) 1 (-1)).
   assert (B : Rabs (1 - -1) <= C * 1 / (1 / 2 * (INR n + 3))).
-  { rewrite <- length_all. apply H; [simpl; easy | lra | apply losses_lipschitz | apply minimizer_all | apply minimizer_less]. }
+  { rewrite <- length_all. apply H; [simpl; easy | lra | apply losses_lipschitz | apply minimizer_all | apply
+      minimizer_less]. }
   rewrite Rabs_pos_eq in B by lra.
   apply (Rmult_le_compat_r (1 / 2 * (INR n + 3))) in B; [|lra]. unfold Rdiv at 2 in B.
   rewrite (Rmult_assoc (C * 1)), Rinv_l in B by lra. lra.

@@ -1,4 +1,5 @@
-(* False: (N + 1)^2 in place of N^2. At N = d = 3 and delta = 0.05 both conditions hold, but the bound exceeds 1, the largest loss, so the claim is true there. *)
+(* False: (N + 1)^2 in place of N^2. At N = d = 3 and delta = 0.05 both conditions hold, but the bound exceeds
+   1, the largest loss, so the claim is true there. *)
 Require Import Reals List Lra Psatz Arith.
 From Interval Require Import Tactic.
 From LPF Require Import Sums T5prime.
@@ -52,6 +53,7 @@ Proof.
     - apply Rmult_lt_reg_l with (/ INR d); [apply Rinv_0_lt_compat; lra|].
       rewrite <- Rmult_assoc, Rinv_l by lra. unfold Rdiv in Hm0. lra. }
   assert (dm0 : 0 <= INR d / INR m) by (apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; lra]).
-  pose proof (claim_gives N d m q ltac:(lia) ltac:(unfold m; lia) ltac:(unfold m; lia) ltac:(lra) delta H) as K.
+  pose proof (claim_gives N d m q ltac:(lia) ltac:(unfold m; lia) ltac:(unfold m; lia) ltac:(lra) delta H)
+    as K.
   fold g in K. assert (g < q * (1 - INR d / INR m)) by nra. specialize (K H0). lra.
 Qed.

@@ -10,5 +10,6 @@ Theorem T3_refuted_as_printed_tiny_delta : ~ theorem_3 4200 1335 (exp (- 1000000
 Proof.
   assert (E : INR 4200 = 4200) by (rewrite INR_IZR_INZ; reflexivity).
   assert (F : INR 1335 = 1335) by (rewrite INR_IZR_INZ; reflexivity).
-  apply L7_refuted; [split; apply Nat.leb_le; reflexivity | lra | |]; unfold complexity; rewrite E, F; interval.
+  apply L7_refuted; [split; apply Nat.leb_le; reflexivity | lra | |]; unfold complexity; rewrite E, F;
+    interval.
 Qed.

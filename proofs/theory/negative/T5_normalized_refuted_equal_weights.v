@@ -1,4 +1,5 @@
-(* False: with equal weights 1/K and C = 2 the claim holds (T5_equal_weights_true), so it cannot be refuted. *)
+(* False: with equal weights 1/K and C = 2 the claim holds (T5_equal_weights_true), so it cannot be refuted.
+   *)
 Require Import Reals List Lra Psatz Arith.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
@@ -6,7 +7,8 @@ Open Scope R_scope.
 From LPF Require Import T5.
 
 
-Theorem T5_normalized_refuted_equal_weights : forall C gamma, gamma < 1 -> ~ theorem_5 2 slope equal_weights C gamma.
+Theorem T5_normalized_refuted_equal_weights : forall C gamma, gamma < 1 ->
+  ~ theorem_5 2 slope equal_weights C gamma.
 Proof.
   intros C gamma g H. pose proof (pow2_ge_0 C).
   destruct (large (4 * C ^ 2 + 4)) as [[|K] [K4 _]]; [simpl in K4; lra|].
@@ -24,21 +26,24 @@ Proof.
     - rewrite L1_two. unfold pool, normalize. unfold classes; cbn [seq sum].
       rewrite !first_only_pool by (intros; apply S0). unfold slope, z. cbn [Nat.eqb].
       rewrite !clip_id by lra.
-      match goal with |- _ <= Rabs ?x + Rabs ?y => replace x with (/ 4) by field; replace y with (- / 4) by field end.
+      match goal with |- _ <= Rabs ?x + Rabs ?y => replace x with (/ 4) by field; replace y with (- / 4)
+        by field end.
       rewrite Rabs_Ropp, Rabs_pos_eq; lra.
     - lra.
     - lra.
     - split; [|apply first_only_sum]. intros i _. unfold first_only. destruct (Nat.eqb i 0); lra.
     - rewrite F. simpl length. rewrite Rinv_l by lra. simpl. lra.
     - intros i Hi. unfold z. now rewrite Hi.
-    - intros i. unfold z. destruct (Nat.eqb i 0); rewrite clip_id by lra; [rewrite Rabs_pos_eq; lra | rewrite Rabs_R0; lra]. }
+    - intros i. unfold z. destruct (Nat.eqb i 0); rewrite clip_id by lra;
+        [rewrite Rabs_pos_eq; lra | rewrite Rabs_R0; lra]. }
   set (k := INR (S K)) in *. set (s := sqrt k) in *.
   assert (ss : s * s = k) by (apply sqrt_sqrt; lra).
   assert (s0 : 0 < s) by (apply sqrt_lt_R0; lra).
   assert (kk : / k * k = 1) by (apply Rinv_l; lra).
   assert (2 * C < s) by nra.
   assert (C * / k * s <= / 2).
-  { apply Rmult_le_reg_r with s; [lra|]. replace (C * / k * s * s) with (C * (/ k * k)) by (rewrite <- ss at 2; ring).
+  { apply Rmult_le_reg_r with s; [lra|]. replace (C * / k * s * s) with (C * (/ k * k)) by
+      (rewrite <- ss at 2; ring).
     rewrite kk. lra. }
   lra.
 Qed.

@@ -1,4 +1,5 @@
-(* False: with equal weights 1/K and C = 2 the claim holds (T5_equal_weights_true), so it cannot be refuted. *)
+(* False: with equal weights 1/K and C = 2 the claim holds (T5_equal_weights_true), so it cannot be refuted.
+   *)
 Require Import Reals List Lra Psatz Arith.
 From LPF Require Import Sums T5prime.
 Import ListNotations.

@@ -1,4 +1,5 @@
-(* False: 2 tanh(R/5) in place of 2 tanh(R/4). Two classes with odds exp(-R/2) attain 2 tanh(R/4), which is larger. *)
+(* False: 2 tanh(R/5) in place of 2 tanh(R/4). Two classes with odds exp(-R/2) attain 2 tanh(R/4), which is
+   larger. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
 Import ListNotations.

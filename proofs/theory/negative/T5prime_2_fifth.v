@@ -6,7 +6,8 @@ Open Scope R_scope.
 From LPF Require Import T5prime.
 
 
-Theorem T5prime_2_fifth : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool) (w : I -> R) (f g : I -> Y -> R),
+Theorem T5prime_2_fifth : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool) (w : I -> R)
+  (f g : I -> Y -> R),
   replacement ys items bad w f g ->
   let P := pool ys items w f in
   let D := log_shift items bad w f g in
@@ -16,7 +17,8 @@ Theorem T5prime_2_fifth : forall (I Y : Type) (ys : list Y) (items : list I) (ba
   L1 ys P (pool ys items w g) <= 2 * tanh (H / 5).
 Proof.
   intros I Y ys items bad w f g R P D H.
-  assert (E : forall y, In y ys -> pool ys items w g y = shifted ys P D y) by (intros; now apply pool_shifted).
+  assert (E : forall y, In y ys -> pool ys items w g y = shifted ys P D y) by
+    (intros; now apply pool_shifted).
   assert (B : range (support ys P) D <= H) by now apply log_shift_range.
   repeat split; [exact E | exact B |].
   apply Rle_trans with (2 * tanh (range (support ys P) D / 4)).

@@ -18,8 +18,10 @@ Proof.
   exists p, q. intros ys.
   assert (fp : forall y, In y ys -> low <= p y) by (intros [|[|y]] _; unfold p; lra).
   assert (fq : forall y, In y ys -> low <= q y) by (intros [|[|y]] _; unfold q; lra).
-  assert (dp : distribution ys p) by (split; [intros y Hy; specialize (fp y Hy); lra | unfold ys, p; simpl; lra]).
-  assert (dq : distribution ys q) by (split; [intros y Hy; specialize (fq y Hy); lra | unfold ys, q; simpl; lra]).
+  assert (dp : distribution ys p) by (split; [intros y Hy; specialize (fp y Hy); lra | unfold ys, p; simpl;
+    lra]).
+  assert (dq : distribution ys q) by (split; [intros y Hy; specialize (fq y Hy); lra | unfold ys, q; simpl;
+    lra]).
   assert (L : L1 ys p q = delta).
   { unfold L1, ys, p, q; simpl.
     replace (low - (low + delta / 2)) with (- (delta / 2)) by ring.

@@ -1,4 +1,5 @@
-(* False: delta/(3p) in place of delta/(2p). Moving delta/2 from one class to another attains the bound with 2p. *)
+(* False: delta/(3p) in place of delta/(2p). Moving delta/2 from one class to another attains the bound with
+   2p. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
 Import ListNotations.

@@ -1,4 +1,5 @@
-(* False: the formula of part 3, which needs a floor under both factors. (1/4, 3/4) and (1/8, 7/8) with p = delta = 1/4 have distance ln(7/3) > 2 ln(3/2). *)
+(* False: the formula of part 3, which needs a floor under both factors. (1/4, 3/4) and (1/8, 7/8) with p =
+   delta = 1/4 have distance ln(7/3) > 2 ln(3/2). *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
 Import ListNotations.

@@ -1,4 +1,5 @@
-(* False: a quarter of the sum in place of half of it. Replacing (0.1, 0.8, 0.1) by (0.8, 0.1, 0.1) moves the pool by 1.4, while the bound would be 0.96. *)
+(* False: a quarter of the sum in place of half of it. Replacing (0.1, 0.8, 0.1) by (0.8, 0.1, 0.1) moves the
+   pool by 1.4, while the bound would be 0.96. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import Sums.
 Import ListNotations.
@@ -6,11 +7,13 @@ Open Scope R_scope.
 From LPF Require Import T5prime.
 
 
-Theorem T5prime_floor_quarter : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool) (w : I -> R)
+Theorem T5prime_floor_quarter : forall (I Y : Type) (ys : list Y) (items : list I) (bad : I -> bool)
+  (w : I -> R)
   (f g : I -> Y -> R) (low : R) (delta : I -> R),
   ys <> [] -> 0 < low -> (forall i, In i items -> 0 <= w i) ->
   (forall i, In i items -> distribution ys (f i)) -> (forall i, In i items -> distribution ys (g i)) ->
-  (forall i y, In i items -> In y ys -> low <= f i y) -> (forall i y, In i items -> In y ys -> low <= g i y) ->
+  (forall i y, In i items -> In y ys -> low <= f i y) -> (forall i y, In i items -> In y ys -> low <= g i y)
+    ->
   (forall i y, In i items -> In y ys -> bad i = false -> g i y = f i y) ->
   (forall i, In i items -> L1 ys (f i) (g i) <= delta i) ->
   L1 ys (pool ys items w f) (pool ys items w g)

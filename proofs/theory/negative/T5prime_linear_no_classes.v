@@ -1,4 +1,5 @@
-(* False: 1/n in place of n. One item of weight 1 over two classes whose factor moves by delta moves the prediction by delta, not by at most delta/2. *)
+(* False: 1/n in place of n. One item of weight 1 over two classes whose factor moves by delta moves the
+   prediction by delta, not by at most delta/2. *)
 Require Import Reals List Lra Psatz Arith.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
@@ -6,7 +7,8 @@ Open Scope R_scope.
 From LPF Require Import T5.
 
 
-Theorem T5prime_linear_no_classes : forall (n : nat) (E : Type) (factor : E -> nat -> R) (K : nat) (bad : nat -> bool)
+Theorem T5prime_linear_no_classes : forall (n : nat) (E : Type) (factor : E -> nat -> R) (K : nat)
+  (bad : nat -> bool)
   (w : nat -> R) (e e' : nat -> E) (delta : R),
   (0 < n)%nat -> A6 n factor -> (forall i, (i < K)%nat -> 0 <= w i) ->
   (forall i, (i < K)%nat -> bad i = false -> e' i = e i) ->
