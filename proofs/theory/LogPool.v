@@ -4,7 +4,6 @@
    at most one unit in the last place. *)
 Require Import Reals List Lra Lia Psatz ZArith Permutation.
 From Flocq Require Import Core Relative.
-From Interval Require Import Tactic.
 From LPF Require Import Sums CanonicalSum.
 Import ListNotations.
 Open Scope R_scope.
@@ -181,10 +180,32 @@ Proof.
   unfold total. induction cs as [|c t IH]; simpl; [|now rewrite IH]. induction k as [|k IH]; simpl; [easy | rewrite IH; lra].
 Qed.
 
+(* e^0.69 <= 2, by squaring a lower bound of e^(-0.69/256) eight times. *)
+Lemma square_step t a b : 0 <= a -> a <= exp (- t) -> b <= a * a -> b <= exp (- (2 * t)).
+Proof.
+  intros A E B. replace (- (2 * t)) with (- t + - t) by ring. rewrite exp_plus. apply Rle_trans with (1 := B).
+  apply Rmult_le_compat; lra.
+Qed.
+Lemma exp_069 : exp (69 / 100) <= 2.
+Proof.
+  assert (H : 25531 / 25600 <= exp (- (69 / 25600))) by (pose proof (exp_ineq1_le (- (69 / 25600))); lra).
+  apply (square_step _ _ (9946166 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (9892621 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (9786395 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (9577352 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (9172567 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (8413598 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (7078863 / 10000000)) in H; [|lra|lra].
+  apply (square_step _ _ (5011030 / 10000000)) in H; [|lra|lra].
+  replace (2 * (2 * (2 * (2 * (2 * (2 * (2 * (2 * (69 / 25600))))))))) with (69 / 100) in H by field.
+  rewrite exp_Ropp in H. pose proof (exp_pos (69 / 100)) as P.
+  apply Rmult_le_reg_r with (/ exp (69 / 100)); [now apply Rinv_0_lt_compat|]. rewrite Rinv_r by lra. lra.
+Qed.
+
 (* e^(0.69 b) <= 1 + b on [0,1]: below its chord. *)
 Lemma exp_below b : 0 <= b <= 1 -> exp (69 / 100 * b) <= 1 + b.
 Proof.
-  intros B. set (c := 69 / 100). assert (E : exp c <= 2) by (unfold c; interval).
+  intros B. set (c := 69 / 100). assert (E : exp c <= 2) by apply exp_069.
   pose proof (exp_ineq1_le (c - c * b)) as A1. pose proof (exp_ineq1_le (- (c * b))) as A2.
   assert (X : exp c = exp (c * b) * exp (c - c * b)) by (rewrite <- exp_plus; f_equal; ring).
   assert (Y : 1 = exp (c * b) * exp (- (c * b))) by (rewrite <- exp_plus, Rplus_opp_r; symmetry; apply exp_0).

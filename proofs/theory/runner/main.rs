@@ -129,14 +129,20 @@ fn check(anew: bool) -> Result<bool, String> {
         built.compiled
     );
     problems.extend(built.problems.iter().cloned());
-    let complete = built.problems.is_empty();
     problems.extend(unpinned(&sources, &built));
 
-    let (negative, wrong) = negative::run(&coq, &sources)?;
+    // The independent checker reads one module after the other; negative proofs and models
+    // are run meanwhile.
+    let complete = built.problems.is_empty();
+    let (checked, others) = std::thread::scope(|scope| {
+        let checked = complete.then(|| scope.spawn(|| coq.check(&sources)));
+        let others = negative::run(&coq, &sources)
+            .and_then(|negative| Ok((negative, models::run(&coq, &sources)?)));
+        (checked.map(|thread| thread.join()), others)
+    });
+    let ((negative, wrong), (models, unlike)) = others?;
     println!("{} negative proofs fail in their proofs", negative.len());
     problems.extend(wrong);
-
-    let (models, wrong) = models::run(&coq, &sources)?;
     for model in &models {
         println!(
             "model of {}: {} outputs of the Rust code recomputed, all alike; a wrong model differs in {}",
@@ -145,11 +151,11 @@ fn check(anew: bool) -> Result<bool, String> {
             model["wrong_differs"]
         );
     }
-    problems.extend(wrong);
+    problems.extend(unlike);
 
     let mut checker = Value::Null;
-    if complete {
-        let outcome = coq.check(&sources)?;
+    if let Some(outcome) = checked {
+        let outcome = outcome.map_err(|_| "coqchk could not be watched")??;
         if outcome.accepted {
             let axioms = coq::checked_axioms(&outcome.output)?;
             println!(
