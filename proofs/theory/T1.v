@@ -1,7 +1,8 @@
-(* Theorem 1 of the paper (section 3.1), "SPN calibration preservation": if every soft factor is eps-calibrated and
-   assumptions 1 to 4 hold, the expected calibration error of LPF's product is at most eps + C/sqrt(K_eff). It is
-   false for every C, even one that may depend on delta and on the number of classes, whatever function of the
-   posterior's variance gives the weights, and whether or not the weights are normalized to the sum 1. *)
+(* Theorem 1 of the paper (section 3.1), "SPN calibration preservation": if every soft factor is
+   eps-calibrated and assumptions 1 to 4 hold, the expected calibration error of LPF's product is at most
+   eps + C/sqrt(K_eff). It is false for every C, even one that may depend on delta and on the number of
+   classes, whatever function of the posterior's variance gives the weights, and whether or not the weights
+   are normalized to the sum 1. *)
 Require Import Reals List Lra Lia Psatz.
 From LPF Require Import Sums World.
 Import ListNotations.
@@ -12,12 +13,13 @@ Definition weighting := forall Y A, world Y A -> pipeline Y A -> (R -> R) -> nat
 Definition raw : weighting := @raw_weight.
 Definition normalized : weighting := @normalized_weight.
 
-(* Theorem 1. Assumption 4 (the product is computed exactly) is built in; assumption 6 is granted as well. The claim
-   is made as weak as it can be: some bins and some choice among equally probable classes are enough for it. All here
-   is about the whole population, so nothing is left to chance, and "with probability at least 1 - delta" has no
-   effect for delta < 1; only C may depend on delta. [family] is the kind of the encoder's posteriors: the paper's are
-   Gaussian. *)
-Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f : R -> R) (C : R -> nat -> R) : Prop :=
+(* Theorem 1. Assumption 4 (the product is computed exactly) is built in; assumption 6 is granted as well.
+   The claim is made as weak as it can be: some bins and some choice among equally probable classes are
+   enough for it. All here is about the whole population, so nothing is left to chance, and "with
+   probability at least 1 - delta" has no effect for delta < 1; only C may depend on delta. [family] is the
+   kind of the encoder's posteriors: the paper's are Gaussian. *)
+Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f : R -> R) (C : R -> nat ->
+  R) : Prop :=
   forall (Y A : Type) (W : world Y A) (L : pipeline Y A) (eps delta k : R),
     is_world W -> is_pipeline W L -> (forall i a, family (encoder L i a)) -> 0 < delta < 1 ->
     A1 W -> A2 L -> A3 W L eps -> A6 W L -> calibrated W (factor L) eps ->
@@ -25,8 +27,8 @@ Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f
     let P := pool W (factor L) (weights Y A W L f) in
     exists bin hat, picks W P hat /\ ece W bin P hat <= eps + C delta (length (classes W)) / sqrt k.
 
-(* First world: the items say nothing, the prior is (3/5, 2/5), every factor is exactly right. The product multiplies
-   the prior with itself. *)
+(* First world: the items say nothing, the prior is (3/5, 2/5), every factor is exactly right. The product
+   multiplies the prior with itself. *)
 Definition p35 (y : bool) := if y then 3 / 5 else 2 / 5.
 Definition dull (K : nat) := product_world [true; false] [tt] K tt p35 (fun _ _ _ => 1).
 Definition dull_lpf (q : (R -> R) -> R) : pipeline bool unit := Pipeline (fun _ _ => q) (fun _ => p35).
@@ -35,7 +37,8 @@ Lemma dull_world K : is_world (dull K) /\ A1 (dull K).
 Proof.
   assert (N : NoDup [tt]) by (repeat constructor; simpl; tauto).
   assert (D : distribution [true; false] p35) by (split; [intros []; simpl; lra | simpl; lra]).
-  assert (E : forall i (y : bool), (i < K)%nat -> In y [true; false] -> distribution [tt] (fun a : unit => 1)).
+  assert (E : forall i (y : bool), (i < K)%nat -> In y [true;
+    false] -> distribution [tt] (fun a : unit => 1)).
   { split; [intros; lra | simpl; lra]. }
   split; [apply product_is_world | apply product_A1]; auto using bools.
 Qed.
@@ -46,10 +49,10 @@ Proof.
   unfold mass. rewrite (sum_ext _ _ p35) by (intros; apply dull_joint). simpl. lra.
 Qed.
 (** claim: T1 | refutes | caveats: reals, population-ece
-    With items that say nothing, exact factors (3/5, 2/5) and equal weights, the product is ever surer while it is
-    right three times in five: its calibration error tends to 2/5 and the bound to 0. For every C, whatever posterior q
-    the encoder gives (a Gaussian, say), and every function f that gives it a positive weight. Paper: theorem 1,
-    section 3.1. *)
+    With items that say nothing, exact factors (3/5, 2/5) and equal weights, the product is ever surer while
+    it is right three times in five: its calibration error tends to 2/5 and the bound to 0. For every C,
+    whatever posterior q the encoder gives (a Gaussian, say), and every function f that gives it a positive
+    weight. Paper: theorem 1, section 3.1. *)
 Theorem T1_refuted : forall (family : ((R -> R) -> R) -> Prop) q f C,
   family q -> expectation q -> 0 < f (spread_of q) -> ~ theorem_1 family raw f C.
 Proof.
@@ -92,17 +95,21 @@ Proof.
       assert (b0 : 0 < b) by apply exp_pos.
       assert (a4 : 4 <= a).
       { unfold a. eapply Rle_trans; [|left; apply exp_ineq1].
-        - assert (3 < INR K * (w * l)); [|lra]. apply Rmult_lt_reg_r with (/ (w * l)); [now apply Rinv_0_lt_compat|].
+        - assert (3 < INR K * (w * l)); [|lra].
+          apply Rmult_lt_reg_r with (/ (w * l)); [now apply Rinv_0_lt_compat|].
           rewrite Rmult_assoc, Rinv_r by lra. unfold Rdiv in *. lra.
         - apply Rgt_not_eq. apply Rmult_lt_0_compat; lra. }
       apply Rmult_le_reg_r with (a * b + b); [nra|].
       unfold Rdiv at 2. rewrite Rmult_assoc, Rinv_l by nra. nra. }
     pose proof (ece_ge (dull K) HW bin P hat (fun e He => proj1 (Hhat e He))) as G.
     assert (G1 : sum (evidence (dull K)) (fun e => joint (dull K) (hat e) e) <= 3 / 5).
-    { replace (3 / 5) with (sum (evidence (dull K)) (mass (dull K)) * (3 / 5)) by (rewrite mass_total by easy; lra).
-      rewrite <- sum_scal_r. apply sum_le; intros e He. rewrite dull_joint, dull_mass. destruct (hat e); simpl; lra. }
+    { replace (3 / 5) with (sum (evidence (dull K)) (mass (dull K)) * (3 / 5)) by (rewrite mass_total
+      by easy; lra).
+      rewrite <- sum_scal_r. apply sum_le; intros e He. rewrite dull_joint, dull_mass.
+        destruct (hat e); simpl; lra. }
     assert (G2 : 4 / 5 <= sum (evidence (dull K)) (fun e => mass (dull K) e * conf P hat e)).
-    { replace (4 / 5) with (sum (evidence (dull K)) (mass (dull K)) * (4 / 5)) by (rewrite mass_total by easy; lra).
+    { replace (4 / 5) with (sum (evidence (dull K)) (mass (dull K)) * (4 / 5)) by (rewrite mass_total
+      by easy; lra).
       rewrite <- sum_scal_r. apply sum_le; intros e He. rewrite dull_mass. unfold conf.
       destruct (Hhat e He) as [_ M]. specialize (M true (or_introl eq_refl)). specialize (HP e). lra. }
     assert (T : c / sqrt (INR K) < / 5) by (apply over_sqrt; lra).
@@ -170,7 +177,8 @@ Proof.
   - intros e _. rewrite sum_scal. fold (mass (coin K) e).
     destruct (one_cases (x e = a)) as [[-> ->]|[_ ->]]; unfold mass; simpl; lra.
 Qed.
-Lemma coin_joint K y e : joint (coin K) y e = / 2 * exp (sum (seq 0 K) (fun i => ln (p34 (item (coin K) i e) y))).
+Lemma coin_joint K y e : joint (coin K) y e = / 2 * exp (sum (seq 0 K) (fun i => ln (p34 (item (coin K) i
+  e) y))).
 Proof.
   simpl. f_equal. rewrite exp_sum. apply prod_ext; intros i _. rewrite exp_ln; [easy|].
   pose proof (p34_range (item (coin K) i e) y). lra.
@@ -194,13 +202,17 @@ Proof.
 Qed.
 
 (* The geometric mean of the factors in this world: sure to 3/4 at most, but almost always right. *)
-Lemma coin_mean_error K Phi w : 21 < INR K -> (forall i a y, Phi i a y = p34 a y) -> (forall i e, w i e = / INR K) ->
-  forall bin hat, picks (coin K) (pool (coin K) Phi w) hat -> / 8 <= ece (coin K) bin (pool (coin K) Phi w) hat.
+Lemma coin_mean_error K Phi w : 21 < INR K -> (forall i a y, Phi i a y = p34 a y) ->
+  (forall i e, w i e = / INR K) ->
+  forall bin hat, picks (coin K) (pool (coin K) Phi w) hat ->
+    / 8 <= ece (coin K) bin (pool (coin K) Phi w) hat.
 Proof.
-  intros HK HF WT bin hat Hhat. destruct (coin_world K) as [HW _]. pose proof (mass_total (coin K) HW) as one_mass.
+  intros HK HF WT bin hat Hhat. destruct (coin_world K) as [HW _].
+    pose proof (mass_total (coin K) HW) as one_mass.
   assert (R0 : 0 < / INR K) by (apply Rinv_0_lt_compat; lra). set (P := pool (coin K) Phi w) in *.
   set (s := fun e y => sum (seq 0 K) (fun i => ln (p34 (item (coin K) i e) y))).
-  assert (HP : forall e y, P e y = exp (/ INR K * s e y) / (exp (/ INR K * s e true) + exp (/ INR K * s e false))).
+  assert (HP : forall e y, P e y = exp (/ INR K * s e y) / (exp (/ INR K * s e true) + exp (/ INR K * s e
+    false))).
   { intros e y. unfold P, pool. simpl classes. rewrite normalize_bools. simpl items.
     assert (E : forall z, sum (seq 0 K) (fun i => w i e *
       ln (Phi i (item (coin K) i e) z)) = / INR K * s e z).
@@ -212,19 +224,22 @@ Proof.
     assert (T : exp (/ INR K * s e y) <= 3 * exp (/ INR K * s e (negb y))).
     { replace 3 with (exp (ln 3)) by (apply exp_ln; lra). rewrite <- exp_plus.
       assert (s e y <= INR K * ln 3 + s e (negb y)).
-      { unfold s. replace (INR K * ln 3) with (sum (seq 0 K) (fun _ => ln 3)) by now rewrite sum_const, seq_length.
+      { unfold s. replace (INR K * ln 3) with (sum (seq 0 K) (fun _ => ln 3))
+        by now rewrite sum_const, seq_length.
         rewrite <- sum_plus. apply sum_le; intros i _.
         set (a := item (coin K) i e). pose proof (p34_range a y). pose proof (p34_range a (negb y)).
         rewrite <- ln_mult by lra. destruct (Rle_lt_or_eq_dec (p34 a y) (3 * p34 a (negb y)));
           [destruct a, y; simpl; lra | left; apply ln_increasing; lra | right; now f_equal]. }
       assert (Hm : / INR K * s e y <= ln 3 + / INR K * s e (negb y)).
-      { apply Rmult_le_reg_l with (INR K); [lra|]. rewrite Rmult_plus_distr_l, <- !Rmult_assoc, !Rinv_r by lra. lra. }
+      { apply Rmult_le_reg_l with (INR K); [lra|].
+        rewrite Rmult_plus_distr_l, <- !Rmult_assoc, !Rinv_r by lra. lra. }
       destruct (Rle_lt_or_eq_dec _ _ Hm) as [h|h]; [left; now apply exp_increasing | right; now f_equal]. }
     pose proof (exp_pos (/ INR K * s e true)). pose proof (exp_pos (/ INR K * s e false)).
     apply Rmult_le_reg_r with (exp (/ INR K * s e true) + exp (/ INR K * s e false)); [lra|].
     unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l by lra. destruct y; simpl in T; lra. }
   (* and almost always right *)
-  assert (HJ : forall e, In e (evidence (coin K)) -> mass (coin K) e - / 2 * (7 / 16) ^ K <= joint (coin K) (hat e) e).
+  assert (HJ : forall e, In e (evidence (coin K)) ->
+    mass (coin K) e - / 2 * (7 / 16) ^ K <= joint (coin K) (hat e) e).
   { intros e He. assert (M : joint (coin K) (negb (hat e)) e <= joint (coin K) (hat e) e).
     { destruct (Hhat e He) as [_ M]. specialize (M (negb (hat e))). rewrite !HP in M.
       rewrite !coin_joint. fold (s e (hat e)). fold (s e (negb (hat e))).
@@ -233,7 +248,8 @@ Proof.
       - exfalso. assert (L : exp (/ INR K * s e (hat e)) < exp (/ INR K * s e (negb (hat e)))).
         { apply exp_increasing. now apply Rmult_lt_compat_l. }
         pose proof (exp_pos (/ INR K * s e true)). pose proof (exp_pos (/ INR K * s e false)).
-        assert (D : 0 < / (exp (/ INR K * s e true) + exp (/ INR K * s e false))) by (apply Rinv_0_lt_compat; lra).
+        assert (D : 0 < / (exp (/ INR K * s e true) + exp (/ INR K * s e false)))
+          by (apply Rinv_0_lt_compat; lra).
         apply (Rmult_lt_compat_r _ _ _ D) in L. unfold Rdiv in M.
         assert (I : In (negb (hat e)) (classes (coin K))) by (simpl; destruct (hat e); simpl; tauto).
         specialize (M I). lra. }
@@ -243,12 +259,14 @@ Proof.
     destruct (hat e); simpl negb in *; lra. }
   pose proof (ece_ge (coin K) HW bin P hat (fun e He => proj1 (Hhat e He))) as G.
   assert (G1 : 1 - / 2 * (7 / 8) ^ K <= sum (evidence (coin K)) (fun e => joint (coin K) (hat e) e)).
-  { rewrite <- one_mass. replace (/ 2 * (7 / 8) ^ K) with (sum (evidence (coin K)) (fun e => / 2 * (7 / 16) ^ K)).
+  { rewrite <- one_mass. replace (/ 2 * (7 / 8) ^ K)
+    with (sum (evidence (coin K)) (fun e => / 2 * (7 / 16) ^ K)).
     - rewrite <- sum_minus. now apply sum_le.
     - rewrite sum_scal. f_equal.
       rewrite (sum_ext _ _ (fun e => prod (seq 0 K) (fun i => (fun _ _ => 7 / 16) i (nth i e true)))).
       + unfold evidence. simpl items. simpl outcomes.
-        rewrite (sum_tuples_prod [true; false] true K (fun _ _ => 7 / 16)), prod_const, seq_length. f_equal. simpl. lra.
+        rewrite (sum_tuples_prod [true; false] true K (fun _ _ => 7 / 16)), prod_const, seq_length.
+          f_equal. simpl. lra.
       + intros e _. now rewrite prod_const, seq_length. }
   assert (G2 : sum (evidence (coin K)) (fun e => mass (coin K) e * conf P hat e) <= 3 / 4).
   { rewrite <- (Rmult_1_l (3 / 4)), <- one_mass, <- sum_scal_r. apply sum_le; intros e He.
@@ -260,9 +278,10 @@ Proof.
 Qed.
 
 (** claim: T1 | refutes | caveats: reals, population-ece, two-point-posteriors
-    Normalized weights do not save it. A fair coin, items right three times in four, exact factors, equal weights 1/K:
-    the product is a geometric mean, never surer than 3/4, while it is almost always right for large K, so that its
-    calibration error tends to 1/4 and the bound to 0. Paper: theorem 1, section 3.1, with the weights of lemma 4. *)
+    Normalized weights do not save it. A fair coin, items right three times in four, exact factors, equal
+    weights 1/K: the product is a geometric mean, never surer than 3/4, while it is almost always right for
+    large K, so that its calibration error tends to 1/4 and the bound to 0. Paper: theorem 1, section 3.1,
+    with the weights of lemma 4. *)
 Theorem T1_refuted_normalized : forall f C, (exists v, 0 <= v /\ 0 < f v) ->
   ~ theorem_1 (fun q => exists m s, q = two_points m s) normalized f C.
 Proof.
@@ -286,15 +305,18 @@ Proof.
     2: { intros e _. f_equal. exact (coin_encode v i (item (coin K) i e) (fun a => one (p34 a y = q))). }
     rewrite (coin_calibrated K i y (fun a => one (p34 a y = q))), <- sum_minus by easy.
     rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|]. intros e _.
-    pose proof (coin_encode v i (item (coin K) i e) (fun a => one (p34 a y = q))) as E. simpl in E |- *. rewrite E.
+    pose proof (coin_encode v i (item (coin K) i e) (fun a => one (p34 a y = q))) as E. simpl in E |- *.
+      rewrite E.
     match goal with |- context [one ?p] => destruct (one_cases p) as [[-> ->]|[_ ->]] end; lra.
   - intros z y _. simpl. pose proof (p34_range (if decide (0 < z) then true else false) y). lra.
   - intros i y q Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal.
     rewrite (coin_calibrated K i y (fun a => one (factor (coin_lpf v) i a y = q))), <- sum_minus by easy.
     rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|]. intros e _. rewrite coin_factor.
     match goal with |- context [one ?p] => destruct (one_cases p) as [[-> ->]|[_ ->]] end; lra.
-  - intros e He. rewrite (K_eff_ext _ _ (fun _ => / INR K)); [apply K_eff_equal; [easy|lra]|]. intros. apply WT.
-  - assert (G : / 8 <= ece (coin K) bin (pool (coin K) (factor (coin_lpf v)) (normalized bool bool (coin K) (coin_lpf v) f)) hat).
+  - intros e He. rewrite (K_eff_ext _ _ (fun _ => / INR K)); [apply K_eff_equal; [easy|lra]|]. intros.
+    apply WT.
+  - assert (G : / 8 <= ece (coin K) bin (pool (coin K) (factor (coin_lpf v)) (normalized bool bool (coin K)
+    (coin_lpf v) f)) hat).
     { apply coin_mean_error; [lra | intros; apply coin_factor | exact WT | exact Hhat]. }
     assert (T : c / sqrt (INR K) < / 8) by (apply over_sqrt; lra).
     change (C (/ 2) (length (classes (coin K)))) with c in B. lra.

@@ -1,11 +1,13 @@
-(* The effective number of items, K_eff = (sum of w)^2 / (sum of w^2), in theorem 1 of the paper (section 3.1). The
-   paper says that it is at least half of K, rounded up; that is false. It lies between 1 and K, and both are reached. *)
+(* The effective number of items, K_eff = (sum of w)^2 / (sum of w^2), in theorem 1 of the paper (section
+   3.1). The paper says that it is at least half of K, rounded up; that is false. It lies between 1 and K,
+   and both are reached. *)
 Require Import Reals List Lra Lia Psatz.
 From LPF Require Import Sums World.
 Import ListNotations.
 Open Scope R_scope.
 
-(* The claim, with the weights of section 1.2, from [0, 1]; not even a weight of zero is needed to refute it. *)
+(* The claim, with the weights of section 1.2, from [0, 1]; not even a weight of zero is needed to refute
+   it. *)
 Definition K_eff_at_least_half : Prop :=
   forall (K : nat) (w : nat -> R), (1 <= K)%nat -> (forall i, 0 < w i <= 1) -> INR ((K + 1) / 2) <= K_eff K w.
 
@@ -16,14 +18,15 @@ Theorem T1_Keff_refuted : ~ K_eff_at_least_half.
 Proof.
   intros H. specialize (H 3%nat (fun i => match i with O => 1 | _ => / 10 end)).
   assert (B : 2 <= 24 / 17); [|lra].
-  replace (24 / 17) with (K_eff 3 (fun i => match i with O => 1 | _ => / 10 end)) by (unfold K_eff; simpl; field).
+  replace (24 / 17) with (K_eff 3 (fun i => match i with O => 1 | _ => / 10 end)) by (unfold K_eff; simpl;
+    field).
   apply H; [lia|]. intros []; lra.
 Qed.
 
 (* No fraction of K is a lower bound either: one weight 1, the others 1/K. *)
 (** claim: T1.Keff | refutes | caveats: reals
-    Not only half of K fails: for no c > 0 is K_eff at least c K, since one weight of 1 beside K weights of 1/K
-    gives K_eff below 4. Paper: theorem 1, section 3.1. *)
+    Not only half of K fails: for no c > 0 is K_eff at least c K, since one weight of 1 beside K weights of
+    1/K gives K_eff below 4. Paper: theorem 1, section 3.1. *)
 Theorem T1_Keff_no_fraction : forall c, 0 < c ->
   exists (K : nat) (w : nat -> R), (1 <= K)%nat /\ (forall i, 0 < w i <= 1) /\ K_eff K w < c * INR K.
 Proof.
@@ -44,7 +47,8 @@ Qed.
 
 Lemma sum_square_nonneg {A} (l : list A) w : 0 <= sum l (fun i => w i ^ 2).
 Proof. apply sum_nonneg. intros. apply pow2_ge_0. Qed.
-Lemma square_sum_ge {A} (l : list A) w : (forall i, In i l -> 0 <= w i) -> sum l (fun i => w i ^ 2) <= sum l w ^ 2.
+Lemma square_sum_ge {A} (l : list A) w : (forall i, In i l -> 0 <= w i) ->
+  sum l (fun i => w i ^ 2) <= sum l w ^ 2.
 Proof.
   induction l as [|x l IH]; simpl; intros H; [lra|]. simpl in IH.
   assert (0 <= w x) by auto. assert (0 <= sum l w) by (apply sum_nonneg; auto).

@@ -1,14 +1,15 @@
 (* T1', in place of theorem 1 of the paper (section 3.1): the product that divides out the repeated prior,
-   pi(y)^(1-K) times the product of the factors, is the posterior when the items are independent given the class
-   (assumption 1) and the factors are exact; hence it is perfectly calibrated. With factors whose logarithms are off by
-   at most eta and a prior whose logarithm is off by at most zeta, it is off by 2 tanh((K eta + (K-1) zeta)/2) in L1, and its
-   calibration error is at most half of that. *)
+   pi(y)^(1-K) times the product of the factors, is the posterior when the items are independent given the
+   class (assumption 1) and the factors are exact; hence it is perfectly calibrated. With factors whose
+   logarithms are off by at most eta and a prior whose logarithm is off by at most zeta, it is off by 2
+   tanh((K eta + (K-1) zeta)/2) in L1, and its calibration error is at most half of that. *)
 Require Import Reals List Lra Lia Psatz Classical.
 From LPF Require Import Sums T5prime World.
 Import ListNotations.
 Open Scope R_scope.
 
-(* pi(y) * product of Phi_i(y) / pi(y), normalized: each factor is freed of the prior, which is then counted once. *)
+(* pi(y) * product of Phi_i(y) / pi(y), normalized: each factor is freed of the prior, which is then counted
+   once. *)
 Definition corrected_score {Y A} (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y -> R) e y :=
   pi y * prod (seq 0 (items W)) (fun i => Phi i (item W i e) y / pi y).
 Definition corrected {Y A} (W : world Y A) pi Phi (e : list A) : Y -> R :=
@@ -19,7 +20,8 @@ Definition log_close (d p q : R) := (p = 0 /\ q = 0) \/ (0 < p /\ 0 < q /\ Rabs 
 
 (* The same as pi^(1-K) times the product of the factors. *)
 Lemma corrected_score_power {Y A} (W : world Y A) pi Phi e y : (1 <= items W)%nat -> pi y <> 0 ->
-  corrected_score W pi Phi e y = / pi y ^ (items W - 1) * prod (seq 0 (items W)) (fun i => Phi i (item W i e) y).
+  corrected_score W pi Phi e y = / pi y ^ (items W - 1) * prod (seq 0 (items W)) (fun i => Phi i (item W i
+    e) y).
 Proof.
   intros H p. unfold corrected_score, Rdiv. rewrite prod_mult, prod_const, seq_length.
   destruct (items W) as [|k]; [lia|]. simpl. rewrite Nat.sub_0_r, pow_inv. field. auto using pow_nonzero.
@@ -42,7 +44,8 @@ Proof.
 Qed.
 Lemma item_joint_ge i y : In y (classes W) -> joint W y e <= item_joint W i (a i) y.
 Proof.
-  intros Hy. replace (joint W y e) with (one (item W i e = a i) * joint W y e) by (rewrite one_true; [ring|easy]).
+  intros Hy. replace (joint W y e) with (one (item W i e = a i) * joint W y e) by (rewrite one_true;
+    [ring|easy]).
   apply (sum_ge_one _ (fun e' => one (item W i e' = a i) * joint W y e')); [|exact He].
   intros e' He'. apply Rmult_le_pos; [apply one_range | now apply joint_nonneg].
 Qed.
@@ -62,7 +65,8 @@ Proof.
   - intros y Hy. rewrite (HA y e Hy He). unfold corrected_score. fold K.
     rewrite (prod_ext _ _ (fun i => / sum (classes W) (item_joint W i (a i)) * likelihood W i (a i) y)).
     + rewrite prod_mult. unfold a. ring.
-    + intros i _. unfold item_posterior, likelihood. fold (a i). pose proof (item_mass_pos i). pose proof (Hpi y Hy).
+    + intros i _. unfold item_posterior, likelihood. fold (a i). pose proof (item_mass_pos i).
+      pose proof (Hpi y Hy).
       field. lra.
 Qed.
 Lemma corrected_exact y : In y (classes W) -> corrected W (prior W) (item_posterior W) e y = posterior W e y.
@@ -113,13 +117,16 @@ Proof.
   intros Hy Py. destruct (Hprior y Hy) as [_ zb]. fold (z y) in zb.
   assert (k1 : 1 <= INR K) by (apply (le_INR 1); exact K1).
   assert (J : 0 < joint W y e).
-  { unfold posterior in Py. replace (joint W y e) with (joint W y e / mass W e * mass W e) by (field; lra). nra. }
+  { unfold posterior in Py. replace (joint W y e) with (joint W y e / mass W e * mass W e) by (field; lra).
+    nra. }
   assert (xb : forall i, In i (seq 0 K) -> Rabs (x i y) <= eta).
   { intros i Hi. apply in_seq in Hi. destruct (HPhi i y ltac:(lia) Hy) as [[_ q]|(_ & _ & ?)]; [|easy].
     exfalso. pose proof (item_joint_ge i y Hy). pose proof (item_mass_pos i). unfold item_posterior in q.
-    assert (0 < item_joint W i (a i) y / sum (classes W) (item_joint W i (a i))) by (apply Rdiv_lt_0_compat; lra). lra. }
+    assert (0 < item_joint W i (a i) y / sum (classes W) (item_joint W i (a i)))
+      by (apply Rdiv_lt_0_compat; lra). lra. }
   assert (S : Rabs (sum (seq 0 K) (fun i => x i y)) <= INR K * eta).
-  { eapply Rle_trans; [apply sum_abs|]. rewrite <- (seq_length K 0) at 2. rewrite <- sum_const. now apply sum_le. }
+  { eapply Rle_trans; [apply sum_abs|]. rewrite <- (seq_length K 0) at 2. rewrite <- sum_const.
+    now apply sum_le. }
   unfold D. apply Rabs_def2_le in S. apply Rabs_def2_le in zb. split; nra.
 Qed.
 Lemma corrected_shifted : exists c, 0 < c /\ forall y, In y (classes W) ->
@@ -159,8 +166,9 @@ Qed.
 End Facts.
 
 (** claim: T1' | proves | caveats: reals, finite-evidence
-    Part 1. If the items are independent given the class and no class has probability zero, the prior-corrected
-    product of the exact single-item posteriors is the posterior given all items, at all evidence that can occur. *)
+    Part 1. If the items are independent given the class and no class has probability zero, the
+    prior-corrected product of the exact single-item posteriors is the posterior given all items, at all
+    evidence that can occur. *)
 Theorem T1prime_1 : forall (Y A : Type) (W : world Y A), is_world W -> A1 W ->
   (forall y, In y (classes W) -> 0 < prior W y) ->
   forall e y, In e (evidence W) -> 0 < mass W e -> In y (classes W) ->
@@ -168,8 +176,8 @@ Theorem T1prime_1 : forall (Y A : Type) (W : world Y A), is_world W -> A1 W ->
 Proof. intros. now apply corrected_exact. Qed.
 
 (** claim: T1' | proves | caveats: reals, finite-evidence, population-ece
-    Part 1, what follows: that product is perfectly calibrated. Its expected calibration error is zero with any bins
-    or none, and however ties are broken. *)
+    Part 1, what follows: that product is perfectly calibrated. Its expected calibration error is zero with
+    any bins or none, and however ties are broken. *)
 Theorem T1prime_calibrated : forall (Y A : Type) (W : world Y A), is_world W -> A1 W ->
   (forall y, In y (classes W) -> 0 < prior W y) ->
   forall bin hat, picks W (corrected W (prior W) (item_posterior W)) hat ->
@@ -180,10 +188,11 @@ Proof.
 Qed.
 
 (** claim: T1' | proves | caveats: reals, finite-evidence
-    Part 2. If the logarithms of the factors are off by at most eta and that of the prior by at most zeta, the
-    prior-corrected product is within 2 tanh((K eta + (K-1) zeta)/2) of the posterior in L1. With the exact prior
-    zeta = 0. *)
-Theorem T1prime_2 : forall (Y A : Type) (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y -> R) (eta zeta : R),
+    Part 2. If the logarithms of the factors are off by at most eta and that of the prior by at most zeta,
+    the prior-corrected product is within 2 tanh((K eta + (K-1) zeta)/2) of the posterior in L1. With the
+    exact prior zeta = 0. *)
+Theorem T1prime_2 : forall (Y A : Type) (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y ->
+  R) (eta zeta : R),
   is_world W -> A1 W -> (1 <= items W)%nat -> (forall y, In y (classes W) -> 0 < prior W y) ->
   (forall y, In y (classes W) -> 0 < pi y /\ Rabs (ln (pi y) - ln (prior W y)) <= zeta) ->
   forall e, In e (evidence W) -> 0 < mass W e ->
@@ -195,7 +204,8 @@ Proof. intros. now apply corrected_L1. Qed.
 
 (** claim: T1' | proves | caveats: reals, finite-evidence, population-ece
     Part 3. Its expected calibration error, with any bins, is then at most tanh((K eta + (K-1) zeta)/2). *)
-Theorem T1prime_3 : forall (Y A : Type) (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y -> R) (eta zeta : R),
+Theorem T1prime_3 : forall (Y A : Type) (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y ->
+  R) (eta zeta : R),
   is_world W -> A1 W -> (1 <= items W)%nat -> (forall y, In y (classes W) -> 0 < prior W y) ->
   (forall y, In y (classes W) -> 0 < pi y /\ Rabs (ln (pi y) - ln (prior W y)) <= zeta) ->
   (forall e i y, In e (evidence W) -> 0 < mass W e -> (i < items W)%nat -> In y (classes W) ->
@@ -209,7 +219,8 @@ Proof.
     log_close eta (Phi i (item W i e) y) (item_posterior W i (item W i e) y)) by auto.
   pose proof (corrected_L1 W HW HA Hpi e He m pi Phi eta zeta Hp F K1).
   pose proof (entry_le_half_L1 (classes W) (posterior W e) (corrected W pi Phi e) (hat e)
-    (posterior_distribution W HW e He m) (corrected_distribution W HW HA Hpi e He m pi Phi eta zeta Hp F K1) Hh). lra.
+    (posterior_distribution W HW e He m) (corrected_distribution W HW HA Hpi e He m pi Phi eta zeta Hp F
+      K1) Hh). lra.
 Qed.
 
 Lemma in_tuples_repeat {A} (xs : list A) a K : In a xs -> In (repeat a K) (tuples xs K).
@@ -218,8 +229,8 @@ Proof.
 Qed.
 
 (** claim: T1' | sharpens | caveats: reals
-    Part 2 cannot be improved: for every K and eta there are a world with two classes, factors off by exactly eta and
-    evidence at which the bound is reached. *)
+    Part 2 cannot be improved: for every K and eta there are a world with two classes, factors off by
+    exactly eta and evidence at which the bound is reached. *)
 Theorem T1prime_sharp : forall (K : nat) (eta : R), (1 <= K)%nat -> 0 <= eta ->
   exists (W : world bool bool) (Phi : nat -> bool -> bool -> R) (e : list bool),
     items W = K /\ is_world W /\ A1 W /\ (forall y, In y (classes W) -> 0 < prior W y) /\
@@ -229,17 +240,21 @@ Theorem T1prime_sharp : forall (K : nat) (eta : R), (1 <= K)%nat -> 0 <= eta ->
       log_close eta (Phi i (item W i e) y) (item_posterior W i (item W i e) y)) /\
     L1 (classes W) (posterior W e) (corrected W (prior W) Phi e) = 2 * tanh (INR K * eta / 2).
 Proof.
-  intros K eta K1 H. set (t := exp eta). assert (t1 : 1 <= t) by (unfold t; rewrite <- exp_0; now apply exp_le).
+  intros K eta K1 H. set (t := exp eta).
+    assert (t1 : 1 <= t) by (unfold t; rewrite <- exp_0; now apply exp_le).
   set (s := / (1 + t)). assert (s0 : 0 < s) by (apply Rinv_0_lt_compat; lra).
   assert (st : 1 - s = s * t) by (unfold s; field; lra).
-  set (lik := fun (_ : nat) (a y : bool) => match a, y with true, true | false, false => s | _, _ => 1 - s end).
+  set (lik := fun (_ : nat) (a y : bool) => match a, y
+    with true, true | false, false => s | _, _ => 1 - s end).
   set (W := product_world [true; false] [true; false] K true (fun _ => / 2) lik).
   assert (st0 : 0 < s * t) by nra.
   assert (D : distribution [true; false] (fun _ : bool => / 2)) by (split; [intros; lra | simpl; lra]).
-  assert (Dl : forall i y, (i < K)%nat -> In y [true; false] -> distribution [true; false] (fun a => lik i a y)).
+  assert (Dl : forall i y, (i < K)%nat -> In y [true; false] -> distribution [true;
+    false] (fun a => lik i a y)).
   { intros i y _ _. split; [intros [] _; destruct y; simpl; lra | destruct y; simpl; lra]. }
   assert (HW : is_world W) by (apply product_is_world; auto using bools).
-  assert (HP : forall y, In y [true; false] -> prior W y = / 2) by (intros; now apply (product_prior [true; false] [true; false] K true (fun _ => / 2) lik)).
+  assert (HP : forall y, In y [true; false] -> prior W y = / 2) by (intros; now apply (product_prior [true;
+    false] [true; false] K true (fun _ => / 2) lik)).
   set (e := repeat true K).
   assert (It : forall i, item W i e = true) by (intros; unfold item, e; simpl; apply nth_repeat).
   assert (HI : forall i y, (i < K)%nat -> item_posterior W i true y = lik i true y).

@@ -1,7 +1,7 @@
-(* Theorem 6 of the paper (section 3.6), sample complexity: for a calibration error of at most eps, LPF "requires" at least
-   C^2/eps^2 items. Read as "so many suffice" it is false for every C, with weights 1 and with weights 1/K; read as "so many
-   are needed" it is false for every C that is not zero. C may depend on the variance of the factors, on delta and on the
-   number of classes, as the paper's does. *)
+(* Theorem 6 of the paper (section 3.6), sample complexity: for a calibration error of at most eps, LPF
+   "requires" at least C^2/eps^2 items. Read as "so many suffice" it is false for every C, with weights 1
+   and with weights 1/K; read as "so many are needed" it is false for every C that is not zero. C may depend
+   on the variance of the factors, on delta and on the number of classes, as the paper's does. *)
 Require Import Reals List Lra Lia Psatz.
 From LPF Require Import Sums World T1 L5 T4 T4_moreover.
 Import ListNotations.
@@ -12,7 +12,8 @@ Definition factor_mean {Y A} (W : world Y A) (Phi : nat -> A -> Y -> R) i y :=
   sum (evidence W) (fun e => mass W e * Phi i (item W i e) y).
 Definition factor_variance {Y A} (W : world Y A) Phi i y :=
   sum (evidence W) (fun e => mass W e * (Phi i (item W i e) y - factor_mean W Phi i y) ^ 2).
-(* Exactly calibrated factors above the floor of assumption 6, assumption 1, and s2 the variance of every factor. *)
+(* Exactly calibrated factors above the floor of assumption 6, assumption 1, and s2 the variance of every
+   factor. *)
 Definition setting_6 {Y A} (W : world Y A) (Phi : nat -> A -> Y -> R) (s2 : R) : Prop :=
   is_world W /\ A1 W /\ (1 <= items W)%nat /\
   (forall i a, distribution (classes W) (Phi i a)) /\
@@ -71,7 +72,8 @@ Proof.
       - intros a Ha. f_equal. transitivity (sum (classes (coin K)) (item_joint (coin K) i a)).
         + unfold item_joint, mass. rewrite sum_swap. apply sum_ext; intros e _. now rewrite sum_scal.
         + assert (E : forall z, item_joint (coin K) i a z = / 2 * p34 a z).
-          { intros z. apply (product_item_joint [true; false] [true; false] K true (fun _ => / 2) (fun _ => p34));
+          { intros z. apply (product_item_joint [true; false] [true;
+            false] K true (fun _ => / 2) (fun _ => p34));
             auto using bools, p34_distribution. destruct z; simpl; tauto. }
           change (classes (coin K)) with [true; false]. cbn [sum]. rewrite !E. destruct a; simpl; lra. }
     unfold factor_variance. rewrite M, (sum_ext _ _ (fun e => / 16 * mass (coin K) e)).
@@ -87,11 +89,13 @@ Proof.
 Qed.
 
 (** claim: T6 | refutes | caveats: reals, population-ece
-    No number of items suffices: with items that say nothing and the prior (3/5, 2/5), factors exact, the product is ever
-    surer, and its calibration error stays above 1/5 for all large K. For every C. Paper: theorem 6, section 3.6. *)
+    No number of items suffices: with items that say nothing and the prior (3/5, 2/5), factors exact, the
+    product is ever surer, and its calibration error stays above 1/5 for all large K. For every C. Paper:
+    theorem 6, section 3.6. *)
 Theorem T6_refuted_sufficient : forall C, ~ theorem_6_sufficient (fun _ => 1) C.
 Proof.
-  intros C H. set (l := ln (3 / 2)). assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
+  intros C H. set (l := ln (3 / 2)).
+    assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
   destruct (enough (C 0 (/ 2) 2%nat) (/ 5) (8 / l)) as (K & K1 & Kl & HK); [lra|].
   destruct (dull_setting_6 K K1) as [HW _].
   destruct (H bool bool (mixed 0 K) (phi_at 0) 0 (/ 5) (/ 2) (dull_setting_6 K K1) ltac:(lra) ltac:(lra) HK)
@@ -115,22 +119,24 @@ Proof.
 Qed.
 
 (** claim: T6 | refutes | caveats: reals, population-ece
-    Nor with normalized weights 1/K: a fair coin and items right three times in four, factors exact; the error stays
-    above 1/10 for all large K. For every C. Paper: theorem 6, section 3.6. *)
+    Nor with normalized weights 1/K: a fair coin and items right three times in four, factors exact; the
+    error stays above 1/10 for all large K. For every C. Paper: theorem 6, section 3.6. *)
 Theorem T6_refuted_sufficient_normalized : forall C, ~ theorem_6_sufficient (fun K => / INR K) C.
 Proof.
   intros C H. destruct (enough (C (/ 16) (/ 2) 2%nat) (/ 10) 21) as (K & K1 & K21 & HK); [lra|].
-  destruct (H bool bool (coin K) (fun _ => p34) (/ 16) (/ 10) (/ 2) (coin_setting_6 K K1) ltac:(lra) ltac:(lra) HK)
+  destruct (H bool bool (coin K) (fun _ => p34) (/ 16) (/ 10) (/ 2) (coin_setting_6 K K1) ltac:(lra)
+    ltac:(lra) HK)
     as (bin & hat & Hh & B).
   assert (/ 8 <= ece (coin K) bin (product_6 (fun K => / INR K) (coin K) (fun _ => p34)) hat); [|lra].
   now apply coin_mean_error.
 Qed.
 
 (** claim: T6 | refutes | caveats: reals, population-ece
-    Nor is any number of items needed: one item with an exact factor, (3/4, 1/4) or (1/4, 3/4), has no calibration error
-    at all, so that it meets every eps > 0. For every C that is not zero at this variance, 1/16, and any weights that
-    give a single item the weight 1. Paper: theorem 6, section 3.6. *)
-Theorem T6_refuted_necessary : forall wt C delta, wt 1%nat = 1 -> 0 < delta < 1 -> C (/ 16) delta 2%nat <> 0 ->
+    Nor is any number of items needed: one item with an exact factor, (3/4, 1/4) or (1/4, 3/4), has no
+    calibration error at all, so that it meets every eps > 0. For every C that is not zero at this variance,
+    1/16, and any weights that give a single item the weight 1. Paper: theorem 6, section 3.6. *)
+Theorem T6_refuted_necessary : forall wt C delta, wt 1%nat = 1 -> 0 < delta < 1 ->
+  C (/ 16) delta 2%nat <> 0 ->
   ~ theorem_6_necessary wt C.
 Proof.
   intros wt C delta W1 Hd c0 H. set (c := C (/ 16) delta 2%nat) in *. set (eps := Rabs c / 2).
@@ -141,7 +147,8 @@ Proof.
   { unfold eps. rewrite <- (Rsqr_pow2 c), Rsqr_abs, Rsqr_pow2. field. lra. }
   rewrite E in H. assert (1 >= 4); [|lra]. apply H; [unfold eps; lra | easy |].
   intros bin hat Hh. rewrite ece_posterior; [unfold eps; lra | easy | intros; now apply Hh |].
-  intros e He _. rewrite <- coin_product. unfold product_6, plain_product. change (items (coin 1)) with 1%nat. now rewrite W1.
+  intros e He _. rewrite <- coin_product. unfold product_6, plain_product.
+    change (items (coin 1)) with 1%nat. now rewrite W1.
 Qed.
 
 (* The paper's own C, sqrt(2 s2 ln(2 n/delta)), is not zero there. *)

@@ -1,7 +1,8 @@
-(* Worlds of evidence: a class Y and K items of evidence with finitely many outcomes, of any joint distribution.
-   Prior, posteriors, assumption 1 (items independent given the class), LPF's pipeline (an encoder's posterior in a
-   latent space, a decoder, weights, the weighted product of section 1.2), and the expected calibration error, with
-   any bins or none. The paper's setting: sections 1 and 2. Nothing of the paper is claimed here. *)
+(* Worlds of evidence: a class Y and K items of evidence with finitely many outcomes, of any joint
+   distribution. Prior, posteriors, assumption 1 (items independent given the class), LPF's pipeline (an
+   encoder's posterior in a latent space, a decoder, weights, the weighted product of section 1.2), and the
+   expected calibration error, with any bins or none. The paper's setting: sections 1 and 2. Nothing of the
+   paper is claimed here. *)
 Require Import Reals List Lra Lia Psatz Classical.
 Require ClassicalDedekindReals.
 From LPF Require Import Sums.
@@ -115,8 +116,9 @@ Proof.
   now rewrite prod_seq_S.
 Qed.
 
-(* A world: the classes, the outcomes of an item, the number K of items, and the joint distribution of the class
-   and the list of the K outcomes. [blank] is the outcome named for an item beyond the K-th; it plays no part. *)
+(* A world: the classes, the outcomes of an item, the number K of items, and the joint distribution of the
+   class and the list of the K outcomes. [blank] is the outcome named for an item beyond the K-th; it plays
+   no part. *)
 Record world (Y A : Type) := World
   { classes : list Y; outcomes : list A; items : nat; blank : A; joint : Y -> list A -> R }.
 Arguments World {Y A}. Arguments classes {Y A}. Arguments outcomes {Y A}. Arguments items {Y A}.
@@ -147,12 +149,13 @@ Definition pool (Phi : nat -> A -> Y -> R) (w : nat -> list A -> R) (e : list A)
   normalize (classes W)
     (fun y => exp (sum (seq 0 (items W)) (fun i => w i e * ln (Phi i (item i e) y)))).
 
-(* A predictor Q gives a distribution for each evidence; [hat] names a most probable class, [conf] its probability. *)
+(* A predictor Q gives a distribution for each evidence; [hat] names a most probable class, [conf] its
+   probability. *)
 Definition picks (Q : list A -> Y -> R) (hat : list A -> Y) := forall e, In e evidence ->
   In (hat e) (classes W) /\ forall y, In y (classes W) -> Q e y <= Q e (hat e).
 Definition conf (Q : list A -> Y -> R) (hat : list A -> Y) e := Q e (hat e).
-(* Expected calibration error: the mean over the evidence of |accuracy - confidence| within the same bin. The bin of
-   a confidence is any real number: [fun c => c] gives the error without bins. *)
+(* Expected calibration error: the mean over the evidence of |accuracy - confidence| within the same bin.
+   The bin of a confidence is any real number: [fun c => c] gives the error without bins. *)
 Definition same_bin (bin : R -> R) Q hat e e' := one (bin (conf Q hat e') = bin (conf Q hat e)).
 Definition bin_mass bin Q hat e := sum evidence (fun e' => same_bin bin Q hat e e' * mass e').
 Definition accuracy_in bin Q hat e :=
@@ -161,8 +164,8 @@ Definition confidence_in bin Q hat e :=
   sum evidence (fun e' => same_bin bin Q hat e e' * (mass e' * conf Q hat e')) / bin_mass bin Q hat e.
 Definition ece (bin : R -> R) (Q : list A -> Y -> R) (hat : list A -> Y) : R :=
   sum evidence (fun e => mass e * Rabs (accuracy_in bin Q hat e - confidence_in bin Q hat e)).
-(* Every factor is eps-calibrated: among the evidence with Phi_i(y) = c the class is y with a probability within
-   eps of c. *)
+(* Every factor is eps-calibrated: among the evidence with Phi_i(y) = c the class is y with a probability
+   within eps of c. *)
 Definition calibrated (Phi : nat -> A -> Y -> R) (eps : R) :=
   forall i y c, (i < items W)%nat -> In y (classes W) ->
   let at_c e := one (Phi i (item i e) y = c) in
@@ -201,7 +204,8 @@ Proof.
     intros e' H'. apply Rmult_le_pos; [apply one_range | now apply mass_nonneg]. }
   unfold S, same_bin in T. rewrite one_true in T by easy. lra.
 Qed.
-Lemma in_bin_gap e : accuracy_in bin Q hat e - confidence_in bin Q hat e = sum evidence (fun e' => S e e' * gap e') / M e.
+Lemma in_bin_gap e : accuracy_in bin Q hat e - confidence_in bin Q hat e = sum evidence (fun e' => S e e' *
+  gap e') / M e.
 Proof.
   unfold accuracy_in, confidence_in. fold M. unfold Rdiv. rewrite <- Rmult_minus_distr_r, <- sum_minus.
   f_equal. apply sum_ext; intros. fold S. unfold gap. ring.
@@ -232,7 +236,8 @@ Proof.
   pose proof (joint_le_mass (hat e) e (Hhat e H) H). rewrite z in *. lra.
 Qed.
 (* With any bins: |accuracy - mean confidence| <= ECE <= mean of |P(hat | e) - confidence|. *)
-Lemma ece_ge : Rabs (sum evidence (fun e => joint W (hat e) e) - sum evidence (fun e => mass e * conf Q hat e))
+Lemma ece_ge : Rabs (sum evidence (fun e => joint W (hat e) e) - sum evidence (fun e => mass e * conf Q hat
+  e))
   <= ece bin Q hat.
 Proof.
   rewrite <- sum_minus. change (Rabs (sum evidence gap) <= ece bin Q hat).
@@ -265,7 +270,8 @@ Proof.
 Qed.
 Lemma ece_nonneg : 0 <= ece bin Q hat.
 Proof. eapply Rle_trans; [|apply ece_ge]. apply Rabs_pos. Qed.
-(* The posterior, and every predictor that equals it where the evidence is possible, is perfectly calibrated. *)
+(* The posterior, and every predictor that equals it where the evidence is possible, is perfectly
+   calibrated. *)
 Lemma ece_posterior : (forall e, In e evidence -> 0 < mass e -> Q e (hat e) = posterior e (hat e)) ->
   ece bin Q hat = 0.
 Proof.
@@ -290,7 +296,8 @@ End Ece.
 End World.
 
 (* The world of a prior and of items drawn independently given the class: assumption 1 holds. *)
-Definition product_world {Y A} (ys : list Y) (xs : list A) (K : nat) (d : A) (pi : Y -> R) (lik : nat -> A -> Y -> R) :=
+Definition product_world {Y A} (ys : list Y) (xs : list A) (K : nat) (d : A) (pi : Y -> R) (lik : nat ->
+  A -> Y -> R) :=
   World ys xs K d (fun y e => pi y * prod (seq 0 K) (fun i => lik i (nth i e d) y)).
 
 Lemma prod_single K i c : (i < K)%nat -> prod (seq 0 K) (fun j => if Nat.eqb j i then c else 1) = c.
@@ -328,7 +335,8 @@ Proof.
          with (one (nth i e d = a)); [ring|].
        rewrite <- (prod_single K i (one (nth i e d = a))) by easy. apply prod_ext; intros j _.
        destruct (Nat.eqb_spec j i); [now subst | easy]. }
-  rewrite sum_scal, (sum_tuples_prod xs d K (fun j x => (if Nat.eqb j i then one (x = a) else 1) * lik j x y)).
+  rewrite sum_scal, (sum_tuples_prod xs d K (fun j x => (if Nat.eqb j i then one (x = a) else 1) * lik j x
+    y)).
   f_equal. rewrite <- (prod_single K i (lik i a y)) by easy. apply prod_ext; intros j Hj. apply in_seq in Hj.
   destruct (Nat.eqb_spec j i) as [->|_].
   - apply (sum_pick xs a (fun x => lik i x y)); easy.
@@ -349,9 +357,10 @@ Proof.
 Qed.
 End Product.
 
-(* LPF's first stages. The encoder's posterior q(z | e_i) is an expectation: a positive, normalized, linear functional
-   of functions of the latent variable z, so that Gaussians are covered as well as finite distributions. One latent
-   dimension is enough for what is refuted. The weight of an item is a function f of its posterior's variance. *)
+(* LPF's first stages. The encoder's posterior q(z | e_i) is an expectation: a positive, normalized, linear
+   functional of functions of the latent variable z, so that Gaussians are covered as well as finite
+   distributions. One latent dimension is enough for what is refuted. The weight of an item is a function f
+   of its posterior's variance. *)
 Record pipeline (Y A : Type) := Pipeline
   { encoder : nat -> A -> (R -> R) -> R; decoder : R -> Y -> R }.
 Arguments Pipeline {Y A}. Arguments encoder {Y A}. Arguments decoder {Y A}.
@@ -382,15 +391,16 @@ Definition raw_weight (f : R -> R) i (e : list A) := f (spread i (item W i e)).
 Definition normalized_weight f i e := raw_weight f i e / sum (seq 0 (items W)) (fun j => raw_weight f j e).
 (* Assumption 2: the variance of the posteriors is bounded. *)
 Definition A2 := exists s, forall i a, spread i a <= s.
-(* Assumption 3, with an error eps for its "approximately": where the decoder gives y the probability c at the latent
-   point drawn, the class is y with a probability within eps of c. *)
+(* Assumption 3, with an error eps for its "approximately": where the decoder gives y the probability c at
+   the latent point drawn, the class is y with a probability within eps of c. *)
 Definition A3 (eps : R) := forall i y c, (i < items W)%nat -> In y (classes W) ->
   let at_c e := encoder L i (item W i e) (fun z => one (decoder L z y = c)) in
   Rabs (sum (evidence W) (fun e => at_c e * joint W y e) - c * sum (evidence W) (fun e => at_c e * mass W e))
   <= eps * sum (evidence W) (fun e => at_c e * mass W e).
 (* Assumption 6: the decoder gives every class at least 1/(2|Y|). *)
 Definition A6 := forall z y, In y (classes W) -> / (2 * INR (length (classes W))) <= decoder L z y.
-Definition is_pipeline := (forall i a, expectation (encoder L i a)) /\ (forall z, distribution (classes W) (decoder L z)).
+Definition is_pipeline := (forall i a, expectation (encoder L i a)) /\ (forall z, distribution (classes W)
+  (decoder L z)).
 End Pipeline.
 
 (* Kish's effective number of items. *)
@@ -439,7 +449,8 @@ Proof.
   rewrite sum_swap. apply sum_ext; intros e He.
   transitivity (sum (outcomes W) (fun a => one (a = item W i e) * (g a * F e))).
   - rewrite (sum_pick _ (item W i e) (fun a => g a * F e)); auto. now apply (in_item _ (items W)).
-  - apply sum_ext; intros a _. rewrite (one_iff (item W i e = a) (a = item W i e)) by (split; congruence). ring.
+  - apply sum_ext; intros a _. rewrite (one_iff (item W i e = a) (a = item W i e)) by (split; congruence).
+    ring.
 Qed.
 (* Factors that are the posteriors given their items are calibrated without error. *)
 Lemma exact_calibrated {Y A} (W : world Y A) Phi : is_world W ->
@@ -450,7 +461,8 @@ Proof.
   rewrite !(sum_by_item W i (fun a => one (Phi i a y = c))), Rmult_0_l, <- sum_scal, <- sum_minus by easy.
   rewrite (sum_ext _ _ (fun _ => 0)); [rewrite sum_0, Rabs_R0; lra|]. intros a Ha.
   fold (item_joint W i a y). specialize (H i a y Hi Ha Hy).
-  replace (sum (evidence W) (fun e => one (item W i e = a) * mass W e)) with (sum (classes W) (item_joint W i a)).
+  replace (sum (evidence W) (fun e => one (item W i e = a) * mass W e))
+    with (sum (classes W) (item_joint W i a)).
   - destruct (one_cases (Phi i a y = c)) as [[<- ->]|[_ ->]]; lra.
   - unfold item_joint, mass. rewrite sum_swap. apply sum_ext; intros e _. apply sum_scal.
 Qed.
