@@ -37,8 +37,8 @@ Definition lemma_5_any_choice (Q : predictor) (c : nat -> R) : Prop :=
 
 (* LPF's own product, all weights 1; and the predictor that gives every class the same probability. *)
 Definition plain_product Y A (W : world Y A) Phi (e : list A) : Y -> R := pool W Phi (fun _ _ => 1) e.
-Definition even Y A (W : world Y A) (Phi : nat -> A -> Y ->
-  R) (e : list A) (y : Y) := / INR (length (classes W)).
+Definition even Y A (W : world Y A)
+  (Phi : nat -> A -> Y -> R) (e : list A) (y : Y) := / INR (length (classes W)).
 
 (* The fair coin and two items, each right three times in four (see T1.v). *)
 Lemma coin_factor_calibrated K : calibrated (coin K) (fun _ => p34) 0.

@@ -18,8 +18,8 @@ Definition normalized : weighting := @normalized_weight.
    enough for it. All here is about the whole population, so nothing is left to chance, and "with
    probability at least 1 - delta" has no effect for delta < 1; only C may depend on delta. [family] is the
    kind of the encoder's posteriors: the paper's are Gaussian. *)
-Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f : R -> R) (C : R -> nat ->
-  R) : Prop :=
+Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f : R -> R)
+    (C : R -> nat -> R) : Prop :=
   forall (Y A : Type) (W : world Y A) (L : pipeline Y A) (eps delta k : R),
     is_world W -> is_pipeline W L -> (forall i a, family (encoder L i a)) -> 0 < delta < 1 ->
     A1 W -> A2 L -> A3 W L eps -> A6 W L -> calibrated W (factor L) eps ->
@@ -37,8 +37,8 @@ Lemma dull_world K : is_world (dull K) /\ A1 (dull K).
 Proof.
   assert (N : NoDup [tt]) by (repeat constructor; simpl; tauto).
   assert (D : distribution [true; false] p35) by (split; [intros []; simpl; lra | simpl; lra]).
-  assert (E : forall i (y : bool), (i < K)%nat -> In y [true;
-    false] -> distribution [tt] (fun a : unit => 1)).
+  assert (E : forall i (y : bool), (i < K)%nat -> In y [true; false] ->
+    distribution [tt] (fun a : unit => 1)).
   { split; [intros; lra | simpl; lra]. }
   split; [apply product_is_world | apply product_A1]; auto using bools.
 Qed.

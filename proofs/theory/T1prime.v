@@ -191,8 +191,8 @@ Qed.
     Part 2. If the logarithms of the factors are off by at most eta and that of the prior by at most zeta,
     the prior-corrected product is within 2 tanh((K eta + (K-1) zeta)/2) of the posterior in L1. With the
     exact prior zeta = 0. *)
-Theorem T1prime_2 : forall (Y A : Type) (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y ->
-  R) (eta zeta : R),
+Theorem T1prime_2 : forall (Y A : Type) (W : world Y A) (pi : Y -> R)
+  (Phi : nat -> A -> Y -> R) (eta zeta : R),
   is_world W -> A1 W -> (1 <= items W)%nat -> (forall y, In y (classes W) -> 0 < prior W y) ->
   (forall y, In y (classes W) -> 0 < pi y /\ Rabs (ln (pi y) - ln (prior W y)) <= zeta) ->
   forall e, In e (evidence W) -> 0 < mass W e ->
@@ -204,8 +204,8 @@ Proof. intros. now apply corrected_L1. Qed.
 
 (** claim: T1' | proves | caveats: reals, finite-evidence, population-ece
     Part 3. Its expected calibration error, with any bins, is then at most tanh((K eta + (K-1) zeta)/2). *)
-Theorem T1prime_3 : forall (Y A : Type) (W : world Y A) (pi : Y -> R) (Phi : nat -> A -> Y ->
-  R) (eta zeta : R),
+Theorem T1prime_3 : forall (Y A : Type) (W : world Y A) (pi : Y -> R)
+  (Phi : nat -> A -> Y -> R) (eta zeta : R),
   is_world W -> A1 W -> (1 <= items W)%nat -> (forall y, In y (classes W) -> 0 < prior W y) ->
   (forall y, In y (classes W) -> 0 < pi y /\ Rabs (ln (pi y) - ln (prior W y)) <= zeta) ->
   (forall e i y, In e (evidence W) -> 0 < mass W e -> (i < items W)%nat -> In y (classes W) ->
@@ -249,12 +249,12 @@ Proof.
   set (W := product_world [true; false] [true; false] K true (fun _ => / 2) lik).
   assert (st0 : 0 < s * t) by nra.
   assert (D : distribution [true; false] (fun _ : bool => / 2)) by (split; [intros; lra | simpl; lra]).
-  assert (Dl : forall i y, (i < K)%nat -> In y [true; false] -> distribution [true;
-    false] (fun a => lik i a y)).
+  assert (Dl : forall i y, (i < K)%nat -> In y [true; false] ->
+    distribution [true; false] (fun a => lik i a y)).
   { intros i y _ _. split; [intros [] _; destruct y; simpl; lra | destruct y; simpl; lra]. }
   assert (HW : is_world W) by (apply product_is_world; auto using bools).
-  assert (HP : forall y, In y [true; false] -> prior W y = / 2) by (intros; now apply (product_prior [true;
-    false] [true; false] K true (fun _ => / 2) lik)).
+  assert (HP : forall y, In y [true; false] -> prior W y = / 2).
+  { intros. now apply (product_prior [true; false] [true; false] K true (fun _ => / 2) lik). }
   set (e := repeat true K).
   assert (It : forall i, item W i e = true) by (intros; unfold item, e; simpl; apply nth_repeat).
   assert (HI : forall i y, (i < K)%nat -> item_posterior W i true y = lik i true y).

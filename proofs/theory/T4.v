@@ -21,8 +21,8 @@ Definition noise_all {Y A} (W : world Y A) (Phi : nat -> A -> Y -> R) :=
 (* Theorem 4's lower bound for a predictor Q; c1 and c2 may depend on the number of classes. [nz] is one of
    the two readings of the noise. As in lemma 5, assumptions 1, 3 and 6 are granted, and some bins are
    enough for the claim. *)
-Definition theorem_4_for (Q : predictor) (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) ->
-  R) (c1 c2 : nat -> R) :=
+Definition theorem_4_for (Q : predictor)
+  (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) -> R) (c1 c2 : nat -> R) :=
   forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R), setting W Phi ->
     let n := length (classes W) in
     exists bin hat, picks W (Q Y A W Phi) hat /\
@@ -30,8 +30,8 @@ Definition theorem_4_for (Q : predictor) (nz : forall Y A, world Y A -> (nat -> 
         nz Y A W Phi.
 Definition theorem_4 nz c1 c2 : Prop := forall Q, theorem_4_for Q nz c1 c2.
 (* The same for any choice among ties. *)
-Definition theorem_4_any_choice (Q : predictor) (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) ->
-  R) (c1 c2 : nat -> R) :=
+Definition theorem_4_any_choice (Q : predictor)
+  (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) -> R) (c1 c2 : nat -> R) :=
   forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R) hat, setting W Phi ->
     picks W (Q Y A W Phi) hat ->
     let n := length (classes W) in exists bin,
@@ -89,8 +89,8 @@ Proof.
 Qed.
 
 (* The two readings of the noise. *)
-Definition some_noise (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) ->
-  R) := nz = @noise \/ nz = @noise_all.
+Definition some_noise
+  (nz : forall Y A, world Y A -> (nat -> A -> Y -> R) -> R) := nz = @noise \/ nz = @noise_all.
 Lemma coin_some_noise nz : some_noise nz -> 0 < nz bool bool (coin 2) (fun _ => p34).
 Proof. intros [->| ->]; [apply coin_noise | apply coin_noise_all]. Qed.
 

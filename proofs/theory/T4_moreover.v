@@ -151,8 +151,8 @@ Proof.
     + assert (0 < (19 / 20) ^ m) by (apply pow_lt; lra). simpl p35.
       assert (sqrt (3 / 5 * (2 / 5)) <= 1) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; lra). nra.
 Qed.
-Lemma KL_floor p q : (forall y : bool, / 4 <= p y <= 3 / 4) -> (forall y, / 4 <= q y <= 3 / 4) -> KL [true;
-  false] p q <= 3.
+Lemma KL_floor p q : (forall y : bool, / 4 <= p y <= 3 / 4) -> (forall y, / 4 <= q y <= 3 / 4) ->
+  KL [true; false] p q <= 3.
 Proof.
   intros Hp Hq. assert (B : forall y, p y * ln (p y / q y) <= 3 / 2).
   { intros y. specialize (Hp y). specialize (Hq y).
@@ -179,8 +179,8 @@ Qed.
    *)
 Section Noise.
 Variables (W : world bool bool) (phi : nat -> bool -> bool -> R) (m : nat).
-Hypotheses (HW : is_world W) (HC : classes W = [true;
-  false]) (mK : (m <= items W)%nat) (K2 : (2 <= items W)%nat).
+Hypotheses (HW : is_world W)
+  (HC : classes W = [true; false]) (mK : (m <= items W)%nat) (K2 : (2 <= items W)%nat).
 Hypothesis Hphi : forall i a, distribution [true; false] (phi i a).
 Hypothesis Hrange : forall i a y, / 4 <= phi i a y <= 3 / 4.
 Hypothesis Hrest : forall i j a b y, (i <? m)%nat = false -> (j <? m)%nat = false -> phi i a y = phi j b y.

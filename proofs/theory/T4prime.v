@@ -96,8 +96,8 @@ Qed.
     it, hence at least H(Y|E). *)
 Theorem T4prime_log_loss : forall (Y A : Type) (W : world Y A) (Q : list A -> Y -> R),
   is_world W -> predicts W Q -> covers W Q ->
-  log_loss W Q = residual_entropy W + divergence W Q /\ 0 <= divergence W Q /\ residual_entropy W <=
-    log_loss W Q.
+  log_loss W Q = residual_entropy W + divergence W Q /\ 0 <= divergence W Q /\
+  residual_entropy W <= log_loss W Q.
 Proof.
   intros Y A W Q HW D C. assert (0 <= divergence W Q) by (apply sum_nonneg; now apply divergence_terms).
   pose proof (log_loss_split W Q HW C). repeat split; lra.
@@ -140,8 +140,8 @@ Proof.
   apply sum_ext; intros y _. unfold one. destruct (decide (y = d)); ring.
 Qed.
 (* The probability that a decision is wrong; h(x) + x ln(n-1). *)
-Definition error {Y A} (W : world Y A) (decision : list A ->
-  Y) := 1 - sum (evidence W) (fun e => joint W (decision e) e).
+Definition error {Y A} (W : world Y A)
+  (decision : list A -> Y) := 1 - sum (evidence W) (fun e => joint W (decision e) e).
 Definition fano_bound (n : nat) (x : R) := - (x * ln x) - (1 - x) * ln (1 - x) + x * ln (INR n - 1).
 
 Lemma error_range {Y A} (W : world Y A) decision : is_world W ->
@@ -158,8 +158,8 @@ Qed.
     Part 2 (Fano). Whatever function of the evidence decides among n >= 2 classes, with x the probability
     that it is wrong, H(Y|E) <= h(x) + x ln(n-1), where h(x) = -x ln x - (1-x) ln(1-x). *)
 Theorem T4prime_fano : forall (Y A : Type) (W : world Y A) (decision : list A -> Y),
-  is_world W -> (2 <= length (classes W))%nat -> (forall e, In e (evidence W) ->
-    In (decision e) (classes W)) ->
+  is_world W -> (2 <= length (classes W))%nat ->
+    (forall e, In e (evidence W) -> In (decision e) (classes W)) ->
   residual_entropy W <= fano_bound (length (classes W)) (error W decision).
 Proof.
   intros Y A W d HW n2 D. set (x := error W d). destruct (error_range W d HW D) as [x0 x1]. fold x in x0, x1.

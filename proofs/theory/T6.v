@@ -72,8 +72,8 @@ Proof.
       - intros a Ha. f_equal. transitivity (sum (classes (coin K)) (item_joint (coin K) i a)).
         + unfold item_joint, mass. rewrite sum_swap. apply sum_ext; intros e _. now rewrite sum_scal.
         + assert (E : forall z, item_joint (coin K) i a z = / 2 * p34 a z).
-          { intros z. apply (product_item_joint [true; false] [true;
-            false] K true (fun _ => / 2) (fun _ => p34));
+          { intros z. apply (product_item_joint [true; false] [true; false] K true (fun _ => / 2)
+            (fun _ => p34));
             auto using bools, p34_distribution. destruct z; simpl; tauto. }
           change (classes (coin K)) with [true; false]. cbn [sum]. rewrite !E. destruct a; simpl; lra. }
     unfold factor_variance. rewrite M, (sum_ext _ _ (fun e => / 16 * mass (coin K) e)).

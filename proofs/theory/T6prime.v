@@ -27,9 +27,8 @@ Proof.
   rewrite !between_pos by (try apply Rmult_lt_0_compat; easy). unfold Rpower. rewrite !ln_mult by easy.
   rewrite <- !exp_plus. f_equal. ring.
 Qed.
-Lemma between_prod {A} s (l : list A) f g : (forall x, In x l -> 0 <= f x) -> (forall x, In x l ->
-  0 <= g x) ->
-  between s (prod l f) (prod l g) = prod l (fun x => between s (f x) (g x)).
+Lemma between_prod {A} s (l : list A) f g : (forall x, In x l -> 0 <= f x) ->
+  (forall x, In x l -> 0 <= g x) -> between s (prod l f) (prod l g) = prod l (fun x => between s (f x) (g x)).
 Proof.
   induction l; simpl; intros F G.
   - rewrite between_pos by lra. unfold Rpower. rewrite ln_1, !Rmult_0_r, exp_0. lra.
@@ -254,10 +253,10 @@ Qed.
 (** claim: T6' | proves | caveats: reals, finite-evidence
     Part 2. For two classes, with rho = rho_(1/2), any decision whatever from K items is wrong with
     probability at least (1 - sqrt(1 - 4 pi1 pi2 rho^(2K)))/2, which is at least pi1 pi2 rho^(2K). *)
-Theorem T6prime_floor : forall (Y A : Type) (y1 y2 : Y) (xs : list A) (K : nat) (d : A) (pi : Y ->
-  R) (lik : A -> Y -> R),
-  y1 <> y2 -> NoDup xs -> distribution [y1; y2] pi -> (forall y, In y [y1;
-    y2] -> distribution xs (fun a => lik a y)) ->
+Theorem T6prime_floor : forall (Y A : Type) (y1 y2 : Y) (xs : list A) (K : nat) (d : A)
+  (pi : Y -> R) (lik : A -> Y -> R),
+  y1 <> y2 -> NoDup xs -> distribution [y1; y2] pi ->
+    (forall y, In y [y1; y2] -> distribution xs (fun a => lik a y)) ->
   let W := product_world [y1; y2] xs K d pi (fun _ => lik) in
   let rho := affinity xs (/ 2) (fun a => lik a y1) (fun a => lik a y2) in
   let x := pi y1 * pi y2 * rho ^ (2 * K) in

@@ -296,8 +296,8 @@ End Ece.
 End World.
 
 (* The world of a prior and of items drawn independently given the class: assumption 1 holds. *)
-Definition product_world {Y A} (ys : list Y) (xs : list A) (K : nat) (d : A) (pi : Y -> R) (lik : nat ->
-  A -> Y -> R) :=
+Definition product_world {Y A} (ys : list Y) (xs : list A) (K : nat) (d : A) (pi : Y -> R)
+  (lik : nat -> A -> Y -> R) :=
   World ys xs K d (fun y e => pi y * prod (seq 0 K) (fun i => lik i (nth i e d) y)).
 
 Lemma prod_single K i c : (i < K)%nat -> prod (seq 0 K) (fun j => if Nat.eqb j i then c else 1) = c.
