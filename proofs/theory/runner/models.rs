@@ -271,11 +271,15 @@ fn bins(random: &mut Random) -> Vec<String> {
 
 fn effective_counts(random: &mut Random) -> Vec<String> {
     let case = |_| {
-        let mut weights = match random.below(4) {
-            // All of one size, and not too far apart: where the quotient is hard to round.
-            0 => vec![random.unit(); 1 + random.below(20)],
-            1 => (0..1 + random.below(20)).map(|_| random.unit()).collect(),
-            _ => random.weights(0),
+        let n = 1 + random.below(20);
+        let mut weights: Vec<f64> = match random.below(50) {
+            // Of all sizes: squares of thousands of bits, which take Coq long to divide.
+            0 => random.weights(0),
+            1..12 => vec![random.unit(); n],
+            12..30 => (0..n).map(|_| random.unit()).collect(),
+            _ => (0..n)
+                .map(|_| random.unit() * 2f64.powi(random.below(30) as i32))
+                .collect(),
         };
         if random.below(40) == 0 && !weights.is_empty() {
             weights[0] = -weights[0];
