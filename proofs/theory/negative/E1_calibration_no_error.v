@@ -7,7 +7,9 @@ From LPF Require Import E1.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem E1_calibration_no_error : forall (Y A : Type) (W : world Y A), is_world W -> (forall y, In y (classes W) -> 0 < prior W y) ->
+Theorem E1_calibration_no_error : forall (Y A : Type) (W : world Y A), is_world W ->
+  (forall y, In y (classes W) ->
+  0 < prior W y) ->
   forall bin hat, picks W (corrected W (prior W) (item_posterior W)) hat ->
   ece W bin (corrected W (prior W) (item_posterior W)) hat <= 0.
 Proof.

@@ -6,7 +6,8 @@ Import ListNotations.
 Open Scope R_scope.
 
 Theorem T1_Keff_bounds_half : forall (K : nat) (w : nat -> R),
-  (forall i, (i < K)%nat -> 0 <= w i) -> (exists i, (i < K)%nat /\ w i <> 0) -> INR ((K + 1) / 2) <= K_eff K w <= INR K.
+  (forall i, (i < K)%nat -> 0 <= w i) -> (exists i, (i < K)%nat /\ w i <> 0) ->
+    INR ((K + 1) / 2) <= K_eff K w <= INR K.
 Proof.
   intros K w H (i & Hi & n0).
   assert (H' : forall j, In j (seq 0 K) -> 0 <= w j) by (intros j Hj; apply in_seq in Hj; apply H; lia).

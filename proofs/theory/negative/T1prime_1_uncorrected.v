@@ -13,8 +13,8 @@ Theorem T1prime_1_uncorrected : forall (Y A : Type) (W : world Y A), is_world W 
 Proof. intros. now apply corrected_exact. Qed.
 
 (** claim: T1' | proves | caveats: reals, finite-evidence, population-ece
-    Part 1, what follows: that product is perfectly calibrated. Its expected calibration error is zero with any bins
-    or none, and however ties are broken. *)
+    Part 1, what follows: that product is perfectly calibrated. Its expected calibration error is zero with
+    any bins or none, and however ties are broken. *)
 Theorem T1prime_calibrated : forall (Y A : Type) (W : world Y A), is_world W -> A1 W ->
   (forall y, In y (classes W) -> 0 < prior W y) ->
   forall bin hat, picks W (corrected W (prior W) (item_posterior W)) hat ->

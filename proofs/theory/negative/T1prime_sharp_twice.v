@@ -14,17 +14,21 @@ Theorem T1prime_sharp_twice : forall (K : nat) (eta : R), (1 <= K)%nat -> 0 <= e
       log_close eta (Phi i (item W i e) y) (item_posterior W i (item W i e) y)) /\
     L1 (classes W) (posterior W e) (corrected W (prior W) Phi e) = 2 * tanh (INR K * eta).
 Proof.
-  intros K eta K1 H. set (t := exp eta). assert (t1 : 1 <= t) by (unfold t; rewrite <- exp_0; now apply exp_le).
+  intros K eta K1 H. set (t := exp eta).
+    assert (t1 : 1 <= t) by (unfold t; rewrite <- exp_0; now apply exp_le).
   set (s := / (1 + t)). assert (s0 : 0 < s) by (apply Rinv_0_lt_compat; lra).
   assert (st : 1 - s = s * t) by (unfold s; field; lra).
-  set (lik := fun (_ : nat) (a y : bool) => match a, y with true, true | false, false => s | _, _ => 1 - s end).
+  set (lik := fun (_ : nat) (a y : bool) => match a, y
+    with true, true | false, false => s | _, _ => 1 - s end).
   set (W := product_world [true; false] [true; false] K true (fun _ => / 2) lik).
   assert (st0 : 0 < s * t) by nra.
   assert (D : distribution [true; false] (fun _ : bool => / 2)) by (split; [intros; lra | simpl; lra]).
-  assert (Dl : forall i y, (i < K)%nat -> In y [true; false] -> distribution [true; false] (fun a => lik i a y)).
+  assert (Dl : forall i y, (i < K)%nat -> In y [true; false] ->
+    distribution [true; false] (fun a => lik i a y)).
   { intros i y _ _. split; [intros [] _; destruct y; simpl; lra | destruct y; simpl; lra]. }
   assert (HW : is_world W) by (apply product_is_world; auto using bools).
-  assert (HP : forall y, In y [true; false] -> prior W y = / 2) by (intros; now apply (product_prior [true; false] [true; false] K true (fun _ => / 2) lik)).
+  assert (HP : forall y, In y [true; false] -> prior W y = / 2).
+  { intros. now apply (product_prior [true; false] [true; false] K true (fun _ => / 2) lik). }
   set (e := repeat true K).
   assert (It : forall i, item W i e = true) by (intros; unfold item, e; simpl; apply nth_repeat).
   assert (HI : forall i y, (i < K)%nat -> item_posterior W i true y = lik i true y).

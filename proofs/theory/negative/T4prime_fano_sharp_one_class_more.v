@@ -15,7 +15,8 @@ Proof.
   set (W := World (seq 0 n) [tt] 0 tt (fun y (_ : list unit) => p y)).
   assert (I : In O (seq 0 n)) by (apply in_seq; lia). assert (N : NoDup (seq 0 n)) by apply seq_NoDup.
   assert (S : sum (seq 0 n) p = 1).
-  { unfold p. rewrite (sum_ext _ _ (fun y => 1 * (if decide (y = O) then 1 - x else x / (INR n - 1)))) by (intros; ring).
+  { unfold p. rewrite (sum_ext _ _ (fun y => 1 * (if decide (y = O) then 1 - x else x / (INR n - 1))))
+    by (intros; ring).
     rewrite (sum_two_values (seq 0 n) O (fun _ => 1)) by easy. rewrite sum_const, seq_length. field. lra. }
   assert (M : mass W [] = 1) by exact S.
   exists W. split; [|split; [apply seq_length | split; [exact I | split]]].
@@ -23,11 +24,14 @@ Proof.
     + intros y e _ _. simpl. unfold p. destruct (decide (y = O)); [lra | apply Rmult_le_pos; lra].
     + simpl. rewrite (sum_ext _ _ p) by (intros; ring). exact S.
   - unfold error. simpl. unfold p. destruct (decide (O = O)); [ring | easy].
-  - unfold residual_entropy. change (evidence W) with [@nil unit]. cbn [sum]. rewrite M. unfold entropy, posterior. rewrite M.
-    change (classes W) with (seq 0 n). change (fun y => joint W y [] / 1 * ln (joint W y [] / 1)) with (fun y => p y / 1 * ln (p y / 1)).
+  - unfold residual_entropy. change (evidence W) with [@nil unit]. cbn [sum]. rewrite M.
+    unfold entropy, posterior. rewrite M.
+    change (classes W) with (seq 0 n).
+      change (fun y => joint W y [] / 1 * ln (joint W y [] / 1)) with (fun y => p y / 1 * ln (p y / 1)).
     rewrite (sum_ext _ _ (fun y => 1 * (if decide (y = O) then (1 - x) * ln (1 - x)
       else x / (INR n - 1) * ln (x / (INR n - 1))))).
-    + rewrite (sum_two_values (seq 0 n) O (fun _ => 1)) by easy. rewrite sum_const, seq_length. unfold fano_bound.
+    + rewrite (sum_two_values (seq 0 n) O (fun _ => 1)) by easy. rewrite sum_const, seq_length.
+      unfold fano_bound.
       destruct (proj1 Hx) as [x0| <-]; [|unfold Rdiv; ring].
       unfold Rdiv at 2. rewrite ln_mult, ln_Rinv by lra. field. lra.
     + intros y _. replace (p y / 1) with (p y) by field. unfold p. destruct (decide (y = O)); ring.

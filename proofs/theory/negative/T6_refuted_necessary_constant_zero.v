@@ -5,7 +5,8 @@ From LPF Require Import T6.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem T6_refuted_necessary_constant_zero : forall wt C delta, wt 1%nat = 1 -> 0 < delta < 1 -> 0 <= C (/ 16) delta 2%nat ->
+Theorem T6_refuted_necessary_constant_zero : forall wt C delta, wt 1%nat = 1 -> 0 < delta < 1 ->
+  0 <= C (/ 16) delta 2%nat ->
   ~ theorem_6_necessary wt C.
 Proof.
   intros wt C delta W1 Hd c0 H. set (c := C (/ 16) delta 2%nat) in *. set (eps := Rabs c / 2).
@@ -16,5 +17,6 @@ Proof.
   { unfold eps. rewrite <- (Rsqr_pow2 c), Rsqr_abs, Rsqr_pow2. field. lra. }
   rewrite E in H. assert (1 >= 4); [|lra]. apply H; [unfold eps; lra | easy |].
   intros bin hat Hh. rewrite ece_posterior; [unfold eps; lra | easy | intros; now apply Hh |].
-  intros e He _. rewrite <- coin_product. unfold product_6, plain_product. change (items (coin 1)) with 1%nat. now rewrite W1.
+  intros e He _. rewrite <- coin_product. unfold product_6, plain_product.
+    change (items (coin 1)) with 1%nat. now rewrite W1.
 Qed.

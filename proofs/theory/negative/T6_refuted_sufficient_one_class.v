@@ -7,12 +7,15 @@ Import ListNotations.
 Open Scope R_scope.
 
 Theorem T6_refuted_sufficient_one_class : forall C,
-  ~ (forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R) (s2 eps delta : R), length (classes W) = 1%nat ->
+  ~ (forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y ->
+    R) (s2 eps delta : R), length (classes W) = 1%nat ->
     setting_6 W Phi s2 -> 0 < eps -> 0 < delta < 1 ->
     INR (items W) >= C s2 delta (length (classes W)) ^ 2 / eps ^ 2 ->
-    exists bin hat, picks W (product_6 (fun _ => 1) W Phi) hat /\ ece W bin (product_6 (fun _ => 1) W Phi) hat <= eps).
+    exists bin hat, picks W (product_6 (fun _ => 1) W Phi) hat /\ ece W bin (product_6 (fun _ => 1) W Phi)
+      hat <= eps).
 Proof.
-  intros C H. set (l := ln (3 / 2)). assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
+  intros C H. set (l := ln (3 / 2)).
+    assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
   destruct (enough (C 0 (/ 2) 2%nat) (/ 5) (8 / l)) as (K & K1 & Kl & HK); [lra|].
   destruct (dull_setting_6 K K1) as [HW _].
   destruct (H bool bool (mixed 0 K) (phi_at 0) 0 (/ 5) (/ 2) (dull_setting_6 K K1) ltac:(lra) ltac:(lra) HK)

@@ -6,8 +6,10 @@ From LPF Require Import T6prime.
 Import ListNotations.
 Open Scope R_scope.
 
-Theorem T6prime_floor_same_exponent : forall (Y A : Type) (y1 y2 : Y) (xs : list A) (K : nat) (d : A) (pi : Y -> R) (lik : A -> Y -> R),
-  y1 <> y2 -> NoDup xs -> distribution [y1; y2] pi -> (forall y, In y [y1; y2] -> distribution xs (fun a => lik a y)) ->
+Theorem T6prime_floor_same_exponent : forall (Y A : Type) (y1 y2 : Y) (xs : list A) (K : nat) (d : A)
+  (pi : Y -> R) (lik : A -> Y -> R),
+  y1 <> y2 -> NoDup xs -> distribution [y1; y2] pi ->
+    (forall y, In y [y1; y2] -> distribution xs (fun a => lik a y)) ->
   let W := product_world [y1; y2] xs K d pi (fun _ => lik) in
   let rho := affinity xs (/ 2) (fun a => lik a y1) (fun a => lik a y2) in
   let x := pi y1 * pi y2 * rho ^ K in
@@ -39,12 +41,14 @@ Proof.
   { assert (S : sum (evidence W) (fun e => sqrt (Rmin (u e) (v e)) * sqrt (Rmax (u e) (v e))) =
       between (/ 2) (pi y1) (pi y2) * rho ^ K).
     { rewrite (sum_ext _ _ (fun e => between (/ 2) (joint W y1 e) (joint W y2 e))).
-      - unfold W. rewrite (sum_between [y1; y2] xs K d pi (fun _ => lik)); simpl; auto. now rewrite prod_const, seq_length.
+      - unfold W. rewrite (sum_between [y1; y2] xs K d pi (fun _ => lik)); simpl; auto.
+        now rewrite prod_const, seq_length.
       - intros e He. fold (u e). fold (v e).
         transitivity (sqrt (u e * v e)).
         + rewrite <- sqrt_mult by auto. f_equal. unfold Rmin, Rmax. destruct (Rle_dec (u e) (v e)); ring.
         + apply sqrt_between; auto. }
-    pose proof (cauchy_schwarz (evidence W) (fun e => sqrt (Rmin (u e) (v e))) (fun e => sqrt (Rmax (u e) (v e)))) as CS.
+    pose proof (cauchy_schwarz (evidence W) (fun e => sqrt (Rmin (u e) (v e))) (fun e => sqrt (Rmax (u e)
+      (v e)))) as CS.
     cbv beta in CS. rewrite S in CS.
     rewrite (sum_ext _ (fun i => sqrt (Rmin (u i) (v i)) ^ 2) (fun e => Rmin (u e) (v e))) in CS
       by (intros; apply pow2_sqrt; auto).
@@ -58,7 +62,8 @@ Proof.
   assert (x0 : 0 <= x).
   { unfold x. destruct Hpi as [p0 _]. apply Rmult_le_pos; [apply Rmult_le_pos; apply p0; simpl; auto|].
     apply pow_le. apply affinity_nonneg. }
-  assert (Q : 0 <= 1 - 4 * x) by nra. pose proof (sqrt_pos (1 - 4 * x)) as r0. pose proof (sqrt_sqrt _ Q) as rr.
+  assert (Q : 0 <= 1 - 4 * x) by nra. pose proof (sqrt_pos (1 - 4 * x)) as r0.
+    pose proof (sqrt_sqrt _ Q) as rr.
   set (r := sqrt (1 - 4 * x)) in *. split; [nra|]. apply Rle_trans with m; [|exact ER].
   assert (1 - 2 * m <= r); [|lra]. apply Rnot_lt_le; intros L. nra.
 Qed.

@@ -28,7 +28,8 @@ Proof.
   - unfold error. rewrite <- (mass_total W HW), <- sum_minus. unfold tuples_with. rewrite <- sum_scal.
     apply sum_le; intros e He. destruct (one_cases (heads e = m)) as [[h ->]|[_ ->]].
     + assert (L : length e = (2 * m)%nat) by (now apply in_tuples in He).
-      destruct (heads_prod e) as (E1 & E2 & _). rewrite L, h in E1, E2. replace (2 * m - m)%nat with m in E1, E2 by lia.
+      destruct (heads_prod e) as (E1 & E2 & _). rewrite L, h in E1, E2.
+        replace (2 * m - m)%nat with m in E1, E2 by lia.
       rewrite <- Rpow_mult_distr in E1, E2. replace (/ 4 * (3 / 4)) with (3 / 16) in E2 by lra.
       replace (3 / 4 * / 4) with (3 / 16) in E1 by lra.
       assert (J : forall y, joint W y e = / 2 * (3 / 16) ^ m).
