@@ -5,7 +5,7 @@
    0.158 bits (section 3.4) and losses of 0.0379 and 0.0463 (section 4.3). A softmax meets the assumption at
    no temperature. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.
@@ -109,8 +109,8 @@ Proof.
   apply mean_ge; [now destruct factors|]. intros x Hx. apply in_map_iff in Hx. destruct Hx as [p [<- Hp]].
   pose proof (A6_entropy Y ys p (F p Hp)) as E. rewrite L in E. simpl INR in E.
   replace (1 + 1 + 1) with 3 in E by lra.
-  assert (B : 1.2516 * ln 2 <= least_entropy 3) by (unfold least_entropy; interval with (i_prec 40)).
-  assert (P : 0 < ln 2) by interval.
+  assert (B : 1.2516 * ln 2 <= least_entropy 3) by (unfold least_entropy; enclose).
+  assert (P : 0 < ln 2) by enclose.
   apply Rmult_le_reg_r with (ln 2); [exact P|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
 Qed.
 
@@ -130,7 +130,7 @@ Proof.
   assert (ln (p y) <= ln (2 / 3)).
   { destruct (Rle_lt_or_eq_dec (p y) (2 / 3)) as [H|H];
       [lra | left; apply ln_increasing; lra | rewrite H; lra]. }
-  assert (0.405 <= - ln (2 / 3)) by interval. lra.
+  assert (0.405 <= - ln (2 / 3)) by enclose. lra.
 Qed.
 
 (** claim: A6.excludes | proves | caveats: reals

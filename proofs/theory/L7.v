@@ -10,7 +10,7 @@
    delta with 2 (d ln(eN/d) + ln(2/delta)) < N^2 and < ((1 - delta)(d + 1))^2; for d = N and delta = 0.05 from
    N = 4 on. *)
 Require Import Reals List Lra Psatz Arith.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
 Open Scope R_scope.
@@ -366,6 +366,6 @@ Proof.
   assert (C : complexity N N (1 / 20) = INR N + ln 40).
   { unfold complexity. replace (exp 1 * INR N / INR N) with (exp 1) by (field; lra). rewrite ln_exp.
     replace (2 / (1 / 20)) with 40 by lra. ring. }
-  assert (L : ln 40 < 3.69) by interval.
+  assert (L : ln 40 < 3.69) by enclose.
   apply L7_refuted; [lia | lra | |]; rewrite C; nra.
 Qed.

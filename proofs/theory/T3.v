@@ -4,7 +4,7 @@
    minimization over it (the paper's table calls d_eff the VC dimension). The learner that memorizes (L7.v)
    refutes it, also at the printed N = 4200, d_eff = 1335 and delta = 0.05. *)
 Require Import Reals List Lra Psatz Arith.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums T5prime L7.
 Open Scope R_scope.
 
@@ -18,7 +18,7 @@ Proof.
   assert (E : INR 4200 = 4200) by (rewrite INR_IZR_INZ; reflexivity).
   assert (F : INR 1335 = 1335) by (rewrite INR_IZR_INZ; reflexivity).
   apply L7_refuted; [split; apply Nat.leb_le; reflexivity | lra | |]; unfold complexity; rewrite E, F;
-    interval.
+    enclose.
 Qed.
 
 (** claim: T3 | refutes | caveats: reals, vc-dimension, any-learner

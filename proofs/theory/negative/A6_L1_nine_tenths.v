@@ -1,6 +1,6 @@
 (* False: the distance 1 is attained. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.

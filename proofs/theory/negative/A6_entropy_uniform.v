@@ -1,6 +1,6 @@
 (* False: the entropy of the uniform distribution is the largest, not the smallest. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (* False: (2/3, 1/6, 1/6) has an entropy of 1.2516... bits, less than 1.2517. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.
@@ -16,7 +16,7 @@ Proof.
   apply mean_ge; [now destruct factors|]. intros x Hx. apply in_map_iff in Hx. destruct Hx as [p [<- Hp]].
   pose proof (A6_entropy Y ys p (F p Hp)) as E. rewrite L in E. simpl INR in E.
   replace (1 + 1 + 1) with 3 in E by lra.
-  assert (B : 1.2516 * ln 2 <= least_entropy 3) by (unfold least_entropy; interval with (i_prec 40)).
-  assert (P : 0 < ln 2) by interval.
+  assert (B : 1.2516 * ln 2 <= least_entropy 3) by (unfold least_entropy; enclose).
+  assert (P : 0 < ln 2) by enclose.
   apply Rmult_le_reg_r with (ln 2); [exact P|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
 Qed.

@@ -1,6 +1,6 @@
 (* False: a factor that gives the right class 2/3 has the loss ln(3/2) = 0.4055 < 0.406. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.
@@ -19,5 +19,5 @@ Proof.
   assert (ln (p y) <= ln (2 / 3)).
   { destruct (Rle_lt_or_eq_dec (p y) (2 / 3)) as [H|H];
       [lra | left; apply ln_increasing; lra | rewrite H; lra]. }
-  assert (0.405 <= - ln (2 / 3)) by interval. lra.
+  assert (0.405 <= - ln (2 / 3)) by enclose. lra.
 Qed.

@@ -1,6 +1,6 @@
 (* False: (n+1)/(2n) is attained, so the smaller n/(2n) = 1/2 is no bound. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.

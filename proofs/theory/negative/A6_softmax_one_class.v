@@ -1,6 +1,6 @@
 (* False: with a single class the softmax is 1, above the floor of 1/2. *)
 Require Import Reals List Lra Psatz.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,7 +1,7 @@
 (* False: (N + 1)^2 in place of N^2. At N = d = 3 and delta = 0.05 both conditions hold, but the bound exceeds
    1, the largest loss, so the claim is true there. *)
 Require Import Reals List Lra Psatz Arith.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (* False: at N = d = 3 the bound is 1.22, more than the largest loss, so the claim is true there. *)
 Require Import Reals List Lra Psatz Arith.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums T5prime.
 Import ListNotations.
 Open Scope R_scope.
@@ -13,6 +13,6 @@ Proof.
   assert (C : complexity N N (1 / 20) = INR N + ln 40).
   { unfold complexity. replace (exp 1 * INR N / INR N) with (exp 1) by (field; lra). rewrite ln_exp.
     replace (2 / (1 / 20)) with 40 by lra. ring. }
-  assert (L : ln 40 < 3.69) by interval.
+  assert (L : ln 40 < 3.69) by enclose.
   apply L7_refuted; [lia | lra | |]; rewrite C; nra.
 Qed.

@@ -1,7 +1,7 @@
 (* False: the condition leaves out delta. For delta = exp(-1000), d = 8 and N = 9 the bound exceeds 1, so the
    claim is true there. *)
 Require Import Reals List Lra Psatz Arith.
-From Interval Require Import Tactic.
+From LPF Require Import IntegerInterval.
 From LPF Require Import Sums T5prime L7.
 Open Scope R_scope.
 From LPF Require Import T3.
