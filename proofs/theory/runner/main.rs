@@ -125,8 +125,9 @@ fn check(anew: bool) -> Result<bool, String> {
     );
     let built = coq.build(&sources)?;
     println!(
-        "{} files compiled anew, the others unchanged",
-        built.compiled
+        "{} files compiled anew, the others unchanged; {:.0} s so far",
+        built.compiled,
+        start.elapsed().as_secs_f64()
     );
     problems.extend(built.problems.iter().cloned());
     problems.extend(unpinned(&sources, &built));
@@ -372,6 +373,46 @@ mod tests {
             let problems = differences(&found, &pinned.replace(from, to));
             assert!(problems.iter().any(|p| p.contains(problem)), "{problems:?}");
         }
+    }
+
+    /// The gates that need Coq, broken on purpose: an axiom, and a negative proof that compiles.
+    #[test]
+    fn coq_finds_an_axiom_and_a_negative_proof_that_compiles() {
+        let (folder, build) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let Ok(coq) = Coq::find(build.path()) else {
+            println!("Coq is not installed: not tested here");
+            return;
+        };
+        let theorem = "(** claim: T1 | proves | caveats: none\n    Words. *)\n\
+            Theorem sure : 1 = 2.\nProof.\n  destruct cheat.\nQed.\n";
+        let text = format!("Axiom cheat : False.\n{theorem}");
+        fs::write(folder.path().join("T1.v"), text).unwrap();
+        fs::create_dir(folder.path().join("negative")).unwrap();
+        for (name, statement) in [("sure_true", "1 = 1"), ("sure_false", "1 = 2")] {
+            let text =
+                format!("(* Why. *)\nTheorem x : {statement}.\nProof.\n  reflexivity.\nQed.\n");
+            fs::write(folder.path().join(format!("negative/{name}.v")), text).unwrap();
+        }
+        let sources = Sources::read(folder.path()).unwrap();
+        assert!(sources.problems().contains(&"T1.v:1: Axiom".to_owned()));
+        let built = coq.build(&sources).unwrap();
+        assert_eq!(built.answers["sure"].statement, "1%nat = 2%nat");
+        let refused = unpinned(&sources, &built);
+        assert!(
+            refused
+                .iter()
+                .any(|p| p.starts_with("T1.sure rests on cheat")),
+            "{refused:?}"
+        );
+        assert!(
+            !coq::checked_axioms(&coq.check(&sources).unwrap().output)
+                .unwrap()
+                .is_empty()
+        );
+        let (fail, problems) = negative::run(&coq, &sources).unwrap();
+        assert_eq!(fail[0]["file"], "negative/sure_false.v");
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].contains("negative/sure_true.v: COMPILES"));
     }
 
     #[test]

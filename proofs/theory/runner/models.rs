@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use serde_json::{Value, json};
 
-use crate::coq::{Coq, in_parallel};
+use crate::coq::{Coq, Outcome, in_parallel};
 use crate::sources::{Sources, digest};
 
 /// One model: its module, the Rust function, and how its cases are made.
@@ -58,45 +58,59 @@ const MODELS: [Model; 6] = [
 
 /// Recomputes every output; the entries of the record, and what is wrong.
 pub fn run(coq: &Coq, sources: &Sources) -> Result<(Vec<Value>, Vec<String>), String> {
-    let results = in_parallel(&MODELS, |model| {
+    let results = in_parallel(&MODELS, |model| -> Result<(Outcome, Vec<String>), String> {
         let cases = (model.cases)(&mut Random(1));
-        let module = format!("model.{}", model.module);
-        if !sources.files.contains_key(&module) {
-            return Err(format!("there is no model/{}.v", model.module));
-        }
-        let closure = sources.closure_digest(&module);
-        let text = asked(model.module, &cases);
-        let key = format!("{} {closure} {}", coq.version, digest(&text));
-        let outcome = coq.file(&format!("cases/{}.v", model.module), &text, &key, false)?;
-        Ok((cases, outcome))
+        Ok((recompute(coq, sources, model.module, &cases)?, cases))
     });
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for (model, result) in MODELS.iter().zip(results) {
-        let (cases, outcome) = result?;
-        let numbers = numbers(&outcome.output);
-        match numbers[..] {
-            [count, 0, wrong, ..] if outcome.accepted && count == cases.len() && wrong > 0 => {
-                entries.push(json!({
-                    "of": model.of,
-                    "file": format!("proofs/theory/model/{}.v", model.module),
-                    "digest": sources.closure_digest(&format!("model.{}", model.module)),
-                    "cases": count,
-                    "wrong_differs": wrong,
-                    "seconds": (outcome.seconds * 10.0).round() / 10.0,
-                }));
-            }
-            [count, different, wrong, ref at @ ..] => {
-                problems.push(format!(
-                    "model of {}: {different} of {count} outputs of the Rust code are not the model's (the wrong \
-                     model differs in {wrong}), the first: {}",
-                    model.of,
-                    at.first().and_then(|&i| cases.get(i)).map_or("none", String::as_str)
-                ));
-            }
-            _ => problems.push(format!("model of {}: {}", model.of, outcome.error)),
+        let (outcome, cases) = result?;
+        match differing(&outcome, &cases) {
+            Ok(wrong) => entries.push(json!({
+                "of": model.of,
+                "file": format!("proofs/theory/model/{}.v", model.module),
+                "digest": sources.closure_digest(&format!("model.{}", model.module)),
+                "cases": cases.len(),
+                "wrong_differs": wrong,
+                "seconds": (outcome.seconds * 10.0).round() / 10.0,
+            })),
+            Err(problem) => problems.push(format!("model of {}: {problem}", model.of)),
         }
     }
     Ok((entries, problems))
+}
+
+/// Has Coq compute every case of a model.
+fn recompute(
+    coq: &Coq,
+    sources: &Sources,
+    model: &str,
+    cases: &[String],
+) -> Result<Outcome, String> {
+    let module = format!("model.{model}");
+    if !sources.files.contains_key(&module) {
+        return Err(format!("there is no model/{model}.v"));
+    }
+    let text = asked(model, cases);
+    let closure = sources.closure_digest(&module);
+    let key = format!("{} {closure} {}", coq.version, digest(&text));
+    coq.file(&format!("cases/{model}.v"), &text, &key, false)
+}
+
+/// In how many cases the wrong model differs, where the right one never does.
+fn differing(outcome: &Outcome, cases: &[String]) -> Result<usize, String> {
+    match numbers(&outcome.output)[..] {
+        [count, 0, wrong, ..] if outcome.accepted && count == cases.len() && wrong > 0 => Ok(wrong),
+        [count, different, wrong, ref at @ ..] => {
+            let first = at.first().and_then(|&i| cases.get(i));
+            Err(format!(
+                "{different} of {count} outputs of the Rust code are not the model's, the first in {}; the wrong \
+                 model differs in {wrong}",
+                first.map_or("no case", String::as_str)
+            ))
+        }
+        _ => Err(outcome.error.trim().to_owned()),
+    }
 }
 
 /// A file that asks how many cases there are, how many differ from the model, how many from the
@@ -437,6 +451,32 @@ mod tests {
             normalized(&mut Random(1))
                 .iter()
                 .any(|c| c.contains("(2147483648,0)"))
+        );
+    }
+
+    /// A changed Rust function, as Coq sees it: one output that is not the model's.
+    #[test]
+    fn coq_finds_a_changed_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let Ok(coq) = Coq::find(folder.path()) else {
+            println!("Coq is not installed: not tested here");
+            return;
+        };
+        let mut sources = Sources::read(&crate::folder()).unwrap();
+        let needed = sources.closure("model.BinIndex");
+        sources.files.retain(|module, _| needed.contains(module));
+        assert_eq!(coq.build(&sources).unwrap().problems, [""; 0]);
+        let mut cases: Vec<String> = bins(&mut Random(1)).into_iter().take(100).collect();
+        let outcome = recompute(&coq, &sources, "BinIndex", &cases).unwrap();
+        assert!(differing(&outcome, &cases).unwrap() > 0);
+        let changed = cases.iter_mut().find(|c| c.contains("Some 0")).unwrap();
+        *changed = changed.replace("Some 0", "Some 1");
+        let changed = changed.clone();
+        let outcome = recompute(&coq, &sources, "BinIndex", &cases).unwrap();
+        let problem = differing(&outcome, &cases).unwrap_err();
+        assert!(
+            problem.contains("1 of 100 outputs") && problem.contains(&changed),
+            "{problem}"
         );
     }
 
