@@ -29,11 +29,14 @@ Definition lemma_6 (C : R) : Prop :=
     minimizes (objective (losses ++ [last]) lambda) w -> minimizes (objective losses lambda) w' ->
     Rabs (w - w') <= C * L / (lambda * INR (length (losses ++ [last]))).
 
-(* Gradient descent with a constant step; the gradient is the derivative but for finitely many points. *)
+(* Gradient descent with a constant step. The gradient is the derivative but for finitely many points, the
+   kinks, and lies there between values that it has nearby (a subgradient). *)
 Fixpoint descent (g : R -> R) (step start : R) (k : nat) : R :=
   match k with O => start | S j => let w := descent g step start j in w - step * g w end.
 Definition gradient (F g : R -> R) : Prop :=
-  exists kinks : list R, forall w, ~ In w kinks -> derivable_pt_lim F w (g w).
+  exists kinks : list R, (forall w, ~ In w kinks -> derivable_pt_lim F w (g w)) /\
+    forall w r, In w kinks -> 0 < r -> exists u v,
+      0 < Rabs (u - w) < r /\ 0 < Rabs (v - w) < r /\ g u - r <= g w <= g v + r.
 
 (* The claim for gradient descent: with small enough steps, at some time at least, the two are close. *)
 Definition lemma_6_descent (C : R) : Prop :=
@@ -195,9 +198,24 @@ Ltac quadratic := intros v Hv; unfold objective, loss_1, loss_2, loss_3; simpl; 
   repeat destruct (Rle_dec _ _); repeat destruct (Rcase_abs _); lra.
 Ltac signs := unfold grad_less, grad_all, slope_1, sign; repeat destruct (Rlt_dec _ _); lra.
 
+(* At a kink w the slope is between those at u and v, small steps s to the two sides. *)
+Ltac kink g u w v gu gw gv :=
+  exists u, v; assert (E : g u = gu) by signs; assert (F : g w = gw) by signs; assert (G : g v = gv) by signs;
+  rewrite E, F, G; clear E F G; repeat split; try lra; unfold Rabs; destruct (Rcase_abs _); lra.
+Lemma small r : 0 < r -> 0 < Rmin r (/ 4) / 2 < r /\ Rmin r (/ 4) / 2 <= / 8.
+Proof. intros r0. unfold Rmin. destruct (Rle_dec r (/ 4)); lra. Qed.
+
 Lemma gradient_less : gradient (objective [loss_1; loss_2] (1 / 2)) grad_less.
 Proof.
-  exists [- (3 / 2); 0; 3 / 2]. intros w Hw. simpl in Hw.
+  exists [- (3 / 2); 0; 3 / 2]. split.
+  2: { intros w r Hw r0. pose proof (small r r0) as S. set (s := Rmin r (/ 4) / 2) in *. clearbody s.
+       destruct Hw as [<-|[<-|[<-|[]]]].
+       - kink grad_less (- (3 / 2) - s) (- (3 / 2)) (- (3 / 2) + s)
+           (- 3 / 4 + (- (3 / 2) - s) / 2) (- 3 / 4) (3 / 4 + (- (3 / 2) + s) / 2).
+       - kink grad_less (0 + s) 0 (0 - s) (/ 4 + s / 2) (/ 2) (3 / 4 - s / 2).
+       - kink grad_less (3 / 2 - s) (3 / 2) (3 / 2 + s)
+           (/ 4 + (3 / 2 - s) / 2) (/ 2 + 3 / 4) (3 / 4 + (3 / 2 + s) / 2). }
+  intros w Hw. simpl in Hw.
   assert (C : w < - (3 / 2) \/ - (3 / 2) < w < 0 \/ 0 < w < 3 / 2 \/ 3 / 2 < w) by lra.
   destruct C as [C|[C|[C|C]]].
   - replace (grad_less w) with (- 3 / 4 + w / 2) by signs. apply derivative_on with (w - 1) (- (3 / 2))
@@ -211,7 +229,16 @@ Proof.
 Qed.
 Lemma gradient_all : gradient (objective [loss_1; loss_2; loss_3] (1 / 2)) grad_all.
 Proof.
-  exists [- (3 / 2); 0; 3 / 2; 2]. intros w Hw. simpl in Hw.
+  exists [- (3 / 2); 0; 3 / 2; 2]. split.
+  2: { intros w r Hw r0. pose proof (small r r0) as S. set (s := Rmin r (/ 4) / 2) in *. clearbody s.
+       destruct Hw as [<-|[<-|[<-|[<-|[]]]]].
+       - kink grad_all (- (3 / 2) - s) (- (3 / 2)) (- (3 / 2) + s)
+           (- 5 / 6 + (- (3 / 2) - s) / 2) (- / 3 - 3 / 4) (/ 6 + (- (3 / 2) + s) / 2).
+       - kink grad_all (0 + s) 0 (0 - s) (- / 6 + s / 2) 0 (/ 6 - s / 2).
+       - kink grad_all (3 / 2 - s) (3 / 2) (3 / 2 + s)
+           (- / 6 + (3 / 2 - s) / 2) (3 / 4) (/ 6 + (3 / 2 + s) / 2).
+       - kink grad_all (2 - s) 2 (2 + s) (/ 6 + (2 - s) / 2) (/ 2 + 1) (5 / 6 + (2 + s) / 2). }
+  intros w Hw. simpl in Hw.
   assert (C : w < - (3 / 2) \/ - (3 / 2) < w < 0 \/ 0 < w < 3 / 2 \/ 3 / 2 < w < 2 \/ 2 < w) by lra.
   destruct C as [C|[C|[C|[C|C]]]].
   - replace (grad_all w) with (- 5 / 6 + w / 2) by signs. apply derivative_on with (w - 1) (- (3 / 2))

@@ -15,13 +15,17 @@ Definition normalized : weighting := @normalized_weight.
 
 (* Theorem 1. Assumption 4 (the product is computed exactly) is built in; assumption 6 is granted as well.
    The claim is made as weak as it can be: some bins and some choice among equally probable classes are
-   enough for it. All here is about the whole population, so nothing is left to chance, and "with
-   probability at least 1 - delta" has no effect for delta < 1; only C may depend on delta. [family] is the
-   kind of the encoder's posteriors: the paper's are Gaussian. *)
+   enough for it, and K_eff is the same positive number at all evidence. Assumption 5 (at most K_max items)
+   is not one of the theorem's: K may be any number, and C does not depend on it. (For K of 5 or less and
+   delta = 0.05, the bound with the paper's C is above 1 and says nothing.) All here is about the whole
+   population, so nothing is left to chance, and "with probability at least 1 - delta" has no effect for
+   delta < 1; only C may depend on delta. [family] is the kind of the encoder's posteriors: the paper's are
+   Gaussian. *)
 Definition theorem_1 (family : ((R -> R) -> R) -> Prop) (weights : weighting) (f : R -> R)
     (C : R -> nat -> R) : Prop :=
   forall (Y A : Type) (W : world Y A) (L : pipeline Y A) (eps delta k : R),
-    is_world W -> is_pipeline W L -> (forall i a, family (encoder L i a)) -> 0 < delta < 1 ->
+    is_world W -> (1 <= items W)%nat -> is_pipeline W L -> (forall i a, family (encoder L i a)) ->
+    0 <= eps -> 0 < delta < 1 -> 0 < k ->
     A1 W -> A2 L -> A3 W L eps -> A6 W L -> calibrated W (factor L) eps ->
     (forall e, In e (evidence W) -> K_eff (items W) (fun i => weights Y A W L f i e) = k) ->
     let P := pool W (factor L) (weights Y A W L f) in
@@ -67,6 +71,8 @@ Proof.
   destruct (dull_world K) as [HW HA].
   destruct (H bool unit (dull K) (dull_lpf q) 0 (/ 2) (INR K)) as (bin & hat & Hhat & B); try easy.
   - split; [easy|]. split; [intros []; simpl; lra | simpl; lra].
+  - lra.
+  - lra.
   - lra.
   - exists v. intros. apply Rle_refl.
   - intros i y r Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal, <- sum_minus.
@@ -297,6 +303,8 @@ Proof.
   - split; [intros; apply two_points_expectation|]. intros z. simpl.
     destruct (decide (0 < z)); (split; [intros [] _; simpl; lra | simpl; lra]).
   - intros i a. now exists (center v a), (sqrt v).
+  - lra.
+  - lra.
   - lra.
   - exists v. intros. rewrite coin_spread; lra.
   - intros i y q Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal.

@@ -22,10 +22,11 @@ Definition setting_6 {Y A} (W : world Y A) (Phi : nat -> A -> Y -> R) (s2 : R) :
 (* LPF's product where each of K items has the weight [wt K]: 1, or 1/K. *)
 Definition product_6 (wt : nat -> R) {Y A} (W : world Y A) Phi := pool W Phi (fun _ _ => wt (items W)).
 
-(* "C^2/eps^2 items suffice"; some bins and some choice among ties are enough for the claim. *)
+(* "C^2/eps^2 items suffice"; some bins and some choice among ties are enough for the claim, and it is made
+   only for factors that do vary. Factors are exactly calibrated, so that eps_base of appendix B.6 is 0. *)
 Definition theorem_6_sufficient (wt : nat -> R) (C : R -> R -> nat -> R) : Prop :=
   forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R) (s2 eps delta : R),
-    setting_6 W Phi s2 -> 0 < eps -> 0 < delta < 1 ->
+    setting_6 W Phi s2 -> 0 < s2 -> 0 < eps -> 0 < delta < 1 ->
     INR (items W) >= C s2 delta (length (classes W)) ^ 2 / eps ^ 2 ->
     exists bin hat, picks W (product_6 wt W Phi) hat /\ ece W bin (product_6 wt W Phi) hat <= eps.
 (* "C^2/eps^2 items are needed": whoever has the error eps, with any bins and choices, has so many items. *)
@@ -35,25 +36,71 @@ Definition theorem_6_necessary (wt : nat -> R) (C : R -> R -> nat -> R) : Prop :
     (forall bin hat, picks W (product_6 wt W Phi) hat -> ece W bin (product_6 wt W Phi) hat <= eps) ->
     INR (items W) >= C s2 delta (length (classes W)) ^ 2 / eps ^ 2.
 
-(* Items that say nothing do not vary. *)
-Lemma dull_setting_6 K : (1 <= K)%nat -> setting_6 (mixed 0 K) (phi_at 0) 0.
+(* Items that say little: the prior is (3/5, 2/5), and an item, one way or the other with probability 1/2
+   each, moves it to (13/20, 7/20) or to (11/20, 9/20). The factors vary by 1/400. *)
+Definition lean_lik (_ : nat) (a y : bool) := match a, y with
+  true, true => 13 / 24 | true, false => 7 / 16 | false, true => 11 / 24 | false, false => 9 / 16 end.
+Definition lean_phi (_ : nat) (a y : bool) := match a, y with
+  true, true => 13 / 20 | true, false => 7 / 20 | false, true => 11 / 20 | false, false => 9 / 20 end.
+Definition lean K := product_world [true; false] [true; false] K true p35 lean_lik.
+Lemma lean_distribution i y : distribution [true; false] (fun a => lean_lik i a y).
+Proof. split; [intros [] _; destruct y; simpl; lra | destruct y; simpl; lra]. Qed.
+Lemma lean_phi_range i a y : 7 / 20 <= lean_phi i a y <= 13 / 20.
+Proof. destruct a, y; simpl; lra. Qed.
+Lemma lean_joint K i a y : (i < K)%nat -> item_joint (lean K) i a y = p35 y * lean_lik i a y.
 Proof.
-  intros K1. assert (HW : is_world (mixed 0 K)).
-  { apply product_is_world; auto using bools, p35_distribution, lik_at_distribution. }
-  split; [exact HW|]. split; [apply product_A1; auto using bools, p35_distribution, lik_at_distribution|].
+  intros Hi. apply (product_item_joint [true; false] [true; false] K true p35 lean_lik);
+    auto using bools, lean_distribution; [destruct a | destruct y]; simpl; tauto.
+Qed.
+Lemma lean_world K : is_world (lean K).
+Proof. apply product_is_world; auto using bools, p35_distribution, lean_distribution. Qed.
+Lemma lean_mean K i (h : bool -> R) : (i < K)%nat ->
+  sum (evidence (lean K)) (fun e => mass (lean K) e * h (item (lean K) i e)) = (h true + h false) / 2.
+Proof.
+  intros Hi. rewrite (sum_ext _ _ (fun e => h (item (lean K) i e) * mass (lean K) e)) by (intros; ring).
+  rewrite (sum_by_item (lean K) i h (mass (lean K)) (lean_world K) Hi).
+  rewrite (sum_ext _ _ (fun a => h a * / 2)); [simpl; lra|]. intros a Ha. f_equal.
+  transitivity (sum (classes (lean K)) (item_joint (lean K) i a)).
+  - unfold item_joint, mass. rewrite sum_swap. apply sum_ext; intros e _. now rewrite sum_scal.
+  - change (classes (lean K)) with [true; false]. cbn [sum]. rewrite !lean_joint by easy.
+    destruct a; simpl; lra.
+Qed.
+Lemma lean_setting_6 K : (1 <= K)%nat -> setting_6 (lean K) lean_phi (/ 400).
+Proof.
+  intros K1. split; [apply lean_world|].
+  split; [apply product_A1; auto using bools, p35_distribution, lean_distribution|].
   split; [exact K1|]. split; [|split; [|split]].
-  - intros i a. exact p35_distribution.
-  - intros i a y _. pose proof (phi_range 0 i a y). simpl. lra.
-  - apply exact_calibrated; [exact HW|]. intros i a y Hi Ha Hy.
-    assert (E : forall z, item_joint (mixed 0 K) i a z = p35 z * lik_at 0 i a z).
-    { intros z. apply (product_item_joint [true; false] [true; false] K true p35 (lik_at 0));
-      auto using bools, lik_at_distribution. destruct z; simpl; tauto. }
-    change (classes (mixed 0 K)) with [true; false]. cbn [sum]. rewrite !E. unfold phi_at, lik_at.
-    destruct y; simpl; lra.
-  - intros i y _ _. assert (M : factor_mean (mixed 0 K) (phi_at 0) i y = p35 y).
-    { unfold factor_mean, phi_at. simpl. rewrite sum_scal_r, (mass_total _ HW). ring. }
-    unfold factor_variance. rewrite M, (sum_ext _ _ (fun _ => 0)); [apply sum_0|].
-    intros e _. unfold phi_at. simpl. ring.
+  - intros i a. split; [intros y _; pose proof (lean_phi_range i a y); lra | destruct a; simpl; lra].
+  - intros i a y _. pose proof (lean_phi_range i a y). simpl. lra.
+  - apply exact_calibrated; [apply lean_world|]. intros i a y Hi Ha Hy.
+    change (classes (lean K)) with [true; false]. cbn [sum]. rewrite !lean_joint by easy.
+    destruct a, y; simpl; lra.
+  - intros i y Hi _. unfold factor_variance.
+    rewrite (lean_mean K i (fun a => (lean_phi i a y - factor_mean (lean K) lean_phi i y) ^ 2) Hi).
+    unfold factor_mean. rewrite (lean_mean K i (fun a => lean_phi i a y) Hi). destruct y; simpl; lra.
+Qed.
+(* Every factor leans to the first class, so the product is ever surer of it. *)
+Lemma lean_sure K e : 8 <= INR K * ln (11 / 9) ->
+  9 / 10 <= product_6 (fun _ => 1) (lean K) lean_phi e true /\
+  product_6 (fun _ => 1) (lean K) lean_phi e false <= / 10.
+Proof.
+  intros H. unfold product_6, pool. simpl classes. simpl items. rewrite !normalize_bools.
+  set (s := fun y => sum (seq 0 K) (fun i => 1 * ln (lean_phi i (item (lean K) i e) y))).
+  fold (s true). fold (s false).
+  assert (L : INR K * ln (11 / 9) + s false <= s true).
+  { unfold s. replace (INR K * ln (11 / 9)) with (sum (seq 0 K) (fun _ => ln (11 / 9)))
+      by now rewrite sum_const, seq_length.
+    rewrite <- sum_plus. apply sum_le; intros i _. rewrite !Rmult_1_l.
+    pose proof (lean_phi_range i (item (lean K) i e) false). rewrite <- ln_mult by lra.
+    destruct (item (lean K) i e); simpl; [left; apply ln_increasing; lra | right; f_equal; lra]. }
+  pose proof (exp_pos (s false)) as p.
+  assert (T : 9 * exp (s false) <= exp (s true)).
+  { assert (exp 8 * exp (s false) <= exp (s true)).
+    { rewrite <- exp_plus. assert (8 + s false <= s true) as [h|h] by lra;
+        [left; now apply exp_increasing | rewrite h; lra]. }
+    pose proof (exp_ineq1 8 ltac:(lra)). nra. }
+  split; apply Rmult_le_reg_r with (exp (s true) + exp (s false)); try lra;
+    unfold Rdiv; rewrite ?Rmult_assoc, ?Rinv_l by lra; lra.
 Qed.
 (* Items right three times in four vary by 1/16. *)
 Lemma coin_setting_6 K : (1 <= K)%nat -> setting_6 (coin K) (fun _ => p34) (/ 16).
@@ -89,32 +136,32 @@ Proof.
 Qed.
 
 (** claim: T6 | refutes | caveats: reals, population-ece
-    No number of items suffices: with items that say nothing and the prior (3/5, 2/5), factors exact, the
-    product is ever surer, and its calibration error stays above 1/5 for all large K. For every C. Paper:
-    theorem 6, section 3.6. *)
+    No number of items suffices: with the prior (3/5, 2/5) and exact factors (13/20, 7/20) or (11/20, 9/20),
+    weights 1, the product is ever surer of the first class, and its calibration error stays above 1/5 for all
+    large K. For every C. Paper: theorem 6, section 3.6. *)
 Theorem T6_refuted_sufficient : forall C, ~ theorem_6_sufficient (fun _ => 1) C.
 Proof.
-  intros C H. set (l := ln (3 / 2)).
-    assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
-  destruct (enough (C 0 (/ 2) 2%nat) (/ 5) (8 / l)) as (K & K1 & Kl & HK); [lra|].
-  destruct (dull_setting_6 K K1) as [HW _].
-  destruct (H bool bool (mixed 0 K) (phi_at 0) 0 (/ 5) (/ 2) (dull_setting_6 K K1) ltac:(lra) ltac:(lra) HK)
-    as (bin & hat & Hh & B).
-  set (P := product_6 (fun _ => 1) (mixed 0 K) (phi_at 0)) in *.
-  assert (S : forall e, 9 / 10 <= P e true).
-  { intros e. apply (mixed_sure 0 K e); [lia|]. simpl INR. fold l.
-    assert (8 = 8 / l * l) by (field; lra). nra. }
-  pose proof (ece_ge (mixed 0 K) HW bin P hat (fun e He => proj1 (Hh e He))) as G.
-  assert (G1 : sum (evidence (mixed 0 K)) (fun e => joint (mixed 0 K) (hat e) e) <= 3 / 5).
-  { assert (J : forall y e, joint (mixed 0 K) y e = p35 y * (/ 2) ^ K).
-    { intros y e. simpl. unfold lik_at. simpl. now rewrite prod_const, seq_length. }
-    rewrite <- (Rmult_1_l (3 / 5)), <- (mass_total _ HW), <- sum_scal_r. apply sum_le; intros e _.
-    change (mass (mixed 0 K) e) with (joint (mixed 0 K) true e + (joint (mixed 0 K) false e + 0)). rewrite !J.
-    assert (0 < (/ 2) ^ K) by (apply pow_lt; lra). destruct (hat e); simpl p35; lra. }
-  assert (G2 : 9 / 10 <= sum (evidence (mixed 0 K)) (fun e => mass (mixed 0 K) e * conf P hat e)).
+  intros C H. set (l := ln (11 / 9)).
+  assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).
+  destruct (enough (C (/ 400) (/ 2) 2%nat) (/ 5) (8 / l)) as (K & K1 & Kl & HK); [lra|].
+  pose proof (lean_world K) as HW.
+  destruct (H bool bool (lean K) lean_phi (/ 400) (/ 5) (/ 2) (lean_setting_6 K K1) ltac:(lra) ltac:(lra)
+    ltac:(lra) HK) as (bin & hat & Hh & B).
+  set (P := product_6 (fun _ => 1) (lean K) lean_phi) in *.
+  assert (S : forall e, 9 / 10 <= P e true /\ P e false <= / 10).
+  { intros e. apply (lean_sure K e). fold l. assert (8 = 8 / l * l) by (field; lra). nra. }
+  assert (T : forall e, In e (evidence (lean K)) -> hat e = true).
+  { intros e He. destruct (Hh e He) as [_ q]. specialize (q true (or_introl eq_refl)). specialize (S e).
+    destruct (hat e); [easy | lra]. }
+  pose proof (ece_ge (lean K) HW bin P hat (fun e He => proj1 (Hh e He))) as G.
+  assert (G1 : sum (evidence (lean K)) (fun e => joint (lean K) (hat e) e) = 3 / 5).
+  { transitivity (prior (lean K) true).
+    - apply sum_ext; intros e He. now rewrite T.
+    - apply (product_prior [true; false] [true; false] K true p35 lean_lik);
+        [intros; apply lean_distribution | simpl; tauto]. }
+  assert (G2 : 9 / 10 <= sum (evidence (lean K)) (fun e => mass (lean K) e * conf P hat e)).
   { rewrite <- (Rmult_1_l (9 / 10)), <- (mass_total _ HW), <- sum_scal_r. apply sum_le; intros e He.
-    apply Rmult_le_compat_l; [now apply mass_nonneg|]. destruct (Hh e He) as [_ q].
-    specialize (q true (or_introl eq_refl)). specialize (S e). unfold conf. lra. }
+    apply Rmult_le_compat_l; [now apply mass_nonneg|]. unfold conf. rewrite T by easy. apply S. }
   rewrite Rabs_left1 in G by lra. lra.
 Qed.
 
@@ -125,7 +172,7 @@ Theorem T6_refuted_sufficient_normalized : forall C, ~ theorem_6_sufficient (fun
 Proof.
   intros C H. destruct (enough (C (/ 16) (/ 2) 2%nat) (/ 10) 21) as (K & K1 & K21 & HK); [lra|].
   destruct (H bool bool (coin K) (fun _ => p34) (/ 16) (/ 10) (/ 2) (coin_setting_6 K K1) ltac:(lra)
-    ltac:(lra) HK)
+    ltac:(lra) ltac:(lra) HK)
     as (bin & hat & Hh & B).
   assert (/ 8 <= ece (coin K) bin (product_6 (fun K => / INR K) (coin K) (fun _ => p34)) hat); [|lra].
   now apply coin_mean_error.

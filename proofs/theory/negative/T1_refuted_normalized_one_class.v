@@ -7,8 +7,8 @@ Open Scope R_scope.
 
 Theorem T1_refuted_normalized_one_class : forall f C, (exists v, 0 <= v /\ 0 < f v) ->
   ~ (forall (Y A : Type) (W : world Y A) (L : pipeline Y A) (eps delta k : R), length (classes W) = 1%nat ->
-    is_world W -> is_pipeline W L -> (forall i a, exists m s, encoder L i a = two_points m s) ->
-      0 < delta < 1 ->
+    is_world W -> (1 <= items W)%nat -> is_pipeline W L ->
+    (forall i a, exists m s, encoder L i a = two_points m s) -> 0 <= eps -> 0 < delta < 1 -> 0 < k ->
     A1 W -> A2 L -> A3 W L eps -> A6 W L -> calibrated W (factor L) eps ->
     (forall e, In e (evidence W) -> K_eff (items W) (fun i => normalized Y A W L f i e) = k) ->
     let P := pool W (factor L) (normalized Y A W L f) in
@@ -26,6 +26,8 @@ Proof.
   - split; [intros; apply two_points_expectation|]. intros z. simpl.
     destruct (decide (0 < z)); (split; [intros [] _; simpl; lra | simpl; lra]).
   - intros i a. now exists (center v a), (sqrt v).
+  - lra.
+  - lra.
   - lra.
   - exists v. intros. rewrite coin_spread; lra.
   - intros i y q Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal.

@@ -8,7 +8,8 @@ Open Scope R_scope.
 Theorem T1_refuted_one_class : forall (family : ((R -> R) -> R) -> Prop) q f C,
   family q -> expectation q -> 0 < f (spread_of q) ->
   ~ (forall (Y A : Type) (W : world Y A) (L : pipeline Y A) (eps delta k : R), length (classes W) = 1%nat ->
-    is_world W -> is_pipeline W L -> (forall i a, family (encoder L i a)) -> 0 < delta < 1 ->
+    is_world W -> (1 <= items W)%nat -> is_pipeline W L -> (forall i a, family (encoder L i a)) ->
+    0 <= eps -> 0 < delta < 1 -> 0 < k ->
     A1 W -> A2 L -> A3 W L eps -> A6 W L -> calibrated W (factor L) eps ->
     (forall e, In e (evidence W) -> K_eff (items W) (fun i => raw Y A W L f i e) = k) ->
     let P := pool W (factor L) (raw Y A W L f) in
@@ -25,6 +26,8 @@ Proof.
   destruct (dull_world K) as [HW HA].
   destruct (H bool unit (dull K) (dull_lpf q) 0 (/ 2) (INR K)) as (bin & hat & Hhat & B); try easy.
   - split; [easy|]. split; [intros []; simpl; lra | simpl; lra].
+  - lra.
+  - lra.
   - lra.
   - exists v. intros. apply Rle_refl.
   - intros i y r Hi Hy. cbv zeta. rewrite Rmult_0_l, <- sum_scal, <- sum_minus.
