@@ -301,10 +301,11 @@ Proof.
 Qed.
 End Descent.
 
-(** claim: L6 | refutes | caveats: reals
-    For gradient descent itself: three 1-Lipschitz losses and lambda = 1/2. From any start between 0 and 3/2,
-    with any constant step of at most 1/10, the parameter learned on all three and the one learned without the
-    last differ, from some iteration on, by more than 4/3 = 2L/(lambda N). Paper: lemma 6, appendix A.6. *)
+(** claim: L6 | refutes | caveats: reals, half-penalty, kinks
+    For gradient descent itself, and the constant 2: three 1-Lipschitz losses of one parameter, lambda = 1/2.
+    From any start between 0 and 3/2, with any constant step of at most 1/10, the parameter learned on all
+    three and the one learned without the last differ, from some iteration on, by more than 4/3 = 2L/(lambda
+    N). Paper: lemma 6, appendix A.6. *)
 Theorem L6_descent_refuted :
   (forall f, In f [loss_1; loss_2; loss_3] -> lipschitz 1 f) /\
   gradient (objective [loss_1; loss_2; loss_3] (1 / 2)) grad_all /\
