@@ -187,7 +187,7 @@ Proof.
   rewrite S_INR, Rmult_plus_distr_r, exp_plus, IH, Rmult_1_l. simpl. ring.
 Qed.
 
-(** claim: T7.predictive | refutes | caveats: reals
+(** claim: T7.predictive | refutes | caveats: reals, lpf-spn
     Many items that all decode to (a, 1 - a), a just above 1/2, have a product that is nearly certain, while
     epistemic plus aleatoric variance stays at 2a(1 - a): for every tolerance t below 1/2, the largest
     variance of two classes, the two differ by more than t. Paper: theorem 7, section 3.7, read for LPF-SPN
