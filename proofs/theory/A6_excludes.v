@@ -2,8 +2,8 @@
    the decoder. With n classes the largest probability is then at most (n+1)/(2n), the entropy at least that
    of ((n+1)/(2n), 1/(2n), ...), the log loss at least ln(2n/(n+1)), and two factors are at most 1 apart in
    L1. With the paper's three classes: 2/3, 1.2516 bits and 0.405, where the paper prints a mean entropy of
-   0.158 bits (section 3.4) and losses of 0.0379 and 0.0463 (section 4.3). A softmax meets the assumption at
-   no temperature. *)
+   0.158 bits (section 3.4) and losses of 0.0379 and 0.0463 (section 6.3). A softmax whose logits may
+   be any numbers meets the assumption at no temperature. *)
 Require Import Reals List Lra Psatz.
 From LPF Require Import IntegerInterval.
 From LPF Require Import Sums.
@@ -117,7 +117,7 @@ Qed.
 (** claim: A6.excludes | refutes | caveats: reals, log-loss
     With three classes, if the loss is the logarithmic one, every loss of a decoder that satisfies assumption
     6 is at least ln(3/2) > 0.405, and so is the mean over any sample; the printed 0.0379 and 0.0463 (section
-    4.3) cannot be such means. *)
+    6.3) cannot be such means. *)
 Theorem A6_excludes_loss : forall (Y : Type) (ys : list Y) (sample : list ((Y -> R) * Y)),
   length ys = 3%nat -> sample <> [] -> (forall p y, In (p, y) sample -> floored ys p /\ In y ys) ->
   let loss := mean (map (fun s => - ln (fst s (snd s))) sample) in
@@ -182,10 +182,10 @@ Proof.
         (Rcase_abs _); lra.
 Qed.
 
-(** claim: A6 | refutes | caveats: reals
-    A softmax does not satisfy assumption 6 at any temperature T > 0, with any number n >= 2 of classes:
-    logits that differ enough give a class less than 1/(2n). Paper: last sentence of assumption 6, section 2.
-    *)
+(** claim: A6 | refutes | caveats: reals, any-logits
+    A softmax of any logits does not satisfy assumption 6 at any temperature T > 0, with any number n >= 2 of
+    classes: logits that differ enough give a class less than 1/(2n). Paper: last sentence of assumption 6,
+    section 2. *)
 Theorem A6_softmax : forall (n : nat) (T : R), (2 <= n)%nat -> 0 < T ->
   exists logit : nat -> R, ~ floored (seq 0 n) (normalize (seq 0 n) (fun y => exp (logit y / T))).
 Proof.

@@ -149,7 +149,7 @@ Proof.
 Qed.
 End Jump.
 
-(** claim: L6 | refutes | caveats: reals, minimizer
+(** claim: L6 | refutes | caveats: reals, minimizer, parameters
     Without convexity one example can move the minimizer by 2, from -1 to 1, however many examples there are,
     while the claim allows C L/(lambda N): false for every constant C, in particular for 2. Both minimizers
     are unique, all losses are 1-Lipschitz, lambda = 1/2. Paper: lemma 6, appendix A.6. *)
@@ -196,7 +196,8 @@ Qed.
 
 Ltac quadratic := intros v Hv; unfold objective, loss_1, loss_2, loss_3; simpl; unfold Rmin, Rabs;
   repeat destruct (Rle_dec _ _); repeat destruct (Rcase_abs _); lra.
-Ltac signs := unfold grad_less, grad_all, slope_1, sign; repeat destruct (Rlt_dec _ _); lra.
+Ltac signs := unfold grad_less, grad_all, slope_1, sign;
+  repeat (destruct (Rlt_dec _ _); try (exfalso; lra)); lra.
 
 (* At a kink w the slope is between those at u and v, small steps s to the two sides. *)
 Ltac kink g u w v gu gw gv :=
@@ -301,10 +302,11 @@ Proof.
 Qed.
 End Descent.
 
-(** claim: L6 | refutes | caveats: reals
-    For gradient descent itself: three 1-Lipschitz losses and lambda = 1/2. From any start between 0 and 3/2,
-    with any constant step of at most 1/10, the parameter learned on all three and the one learned without the
-    last differ, from some iteration on, by more than 4/3 = 2L/(lambda N). Paper: lemma 6, appendix A.6. *)
+(** claim: L6 | refutes | caveats: reals, half-penalty, kinks, parameters
+    For gradient descent itself, and the constant 2: three 1-Lipschitz losses of one parameter, lambda = 1/2.
+    From any start between 0 and 3/2, with any constant step of at most 1/10, the parameter learned on all
+    three and the one learned without the last differ, from some iteration on, by more than 4/3 = 2L/(lambda
+    N). Paper: lemma 6, appendix A.6. *)
 Theorem L6_descent_refuted :
   (forall f, In f [loss_1; loss_2; loss_3] -> lipschitz 1 f) /\
   gradient (objective [loss_1; loss_2; loss_3] (1 / 2)) grad_all /\

@@ -67,7 +67,7 @@ Qed.
 End Objective.
 End Vectors.
 
-(** claim: L6' | proves | caveats: reals
+(** claim: L6' | proves | caveats: reals, minimizer, parameters
     For convex, L-Lipschitz losses and N >= 2 examples, the minimizers of the regularized mean loss with and
     without any one example j are at most 2L/(lambda N) apart. Paper: lemma 6, appendix A.6, which does not
     ask for convexity of the loss in the parameters, and speaks of gradient descent instead of a minimizer. *)

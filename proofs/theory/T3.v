@@ -2,7 +2,7 @@
    d_eff effective parameters, trained on N evidence sets. The theorem names no property of the aggregator but
    d_eff; it is read here as lemma 7 is, for any class of VC dimension d and any regularized empirical risk
    minimization over it (the paper's table calls d_eff the VC dimension). The learner that memorizes (L7.v)
-   refutes it, also at the printed N = 4200, d_eff = 1335 and delta = 0.05. *)
+   refutes it, also at the printed N = 4200 and d_eff = 1335, with delta = 0.05. *)
 Require Import Reals List Lra Psatz Arith.
 From LPF Require Import IntegerInterval.
 From LPF Require Import Sums T5prime L7.
@@ -11,8 +11,8 @@ Open Scope R_scope.
 Definition theorem_3 (N d : nat) (delta : R) : Prop := lemma_7 N d delta.
 
 (** claim: T3 | refutes | caveats: reals, vc-dimension, any-learner
-    At the numbers of the paper's experiment, N = 4200, d = 1335 and delta = 0.05 (sections 3.3 and 4.3), the
-    bound does not hold. *)
+    At the numbers of the paper's experiment, N = 4200 and d = 1335 (sections 3.3 and 6.3), and delta = 0.05
+    (as in section 3.1; none is printed for theorem 3), the bound does not hold. *)
 Theorem T3_refuted_as_printed : ~ theorem_3 4200 1335 (1 / 20).
 Proof.
   assert (E : INR 4200 = 4200) by (rewrite INR_IZR_INZ; reflexivity).
@@ -23,7 +23,7 @@ Qed.
 
 (** claim: T3 | refutes | caveats: reals, vc-dimension, any-learner
     Nor does it hold for any confidence 1 - delta and any ratio r >= 1 of examples to parameters, once there
-    are many parameters: for every d with d >= 2 (1 + ln r + ln(2/delta))/(1 - delta)^2 and N at most r d. *)
+    are many parameters: for every d with d >= 2 (1 + ln r + ln(2/delta))/(1 - delta)^2 and d < N <= r d. *)
 Theorem T3_refuted_at_every_ratio : forall (r delta : R) (N d : nat), 1 <= r -> 0 < delta < 1 ->
   (3 <= d < N)%nat ->
   INR N <= r * INR d -> 2 * (1 + ln r + ln (2 / delta)) <= (1 - delta) ^ 2 * INR d -> ~ theorem_3 N d delta.

@@ -1,7 +1,11 @@
 (* Theorem 4 of the paper (section 3.4), second part ("moreover"): LPF's calibration error is at most c1
    H(Y|E)/H(Y) + c2 noise + O(1/sqrt M) + O(1/sqrt K). False for all constants, those hidden in the O's
    included: a few informative items decide the class, and the other items say nothing. With weights 1 the
-   product counts the prior K times; with weights 1/K it hardly hears the informative items. *)
+   product counts the prior K times; with weights 1/K it hardly hears the informative items.
+
+   H(Y|E) is the entropy given all K items of an entity, as the theorem defines it. The paper computes the
+   mean entropy of single factors in its place. With that quantity the bound is not refuted here: assumption 6
+   keeps it above H(Y)/2, so that c1 = 2 makes the bound larger than 1, and it says nothing. *)
 Require Import Reals List Lra Lia Psatz.
 From LPF Require Import Sums World T1 L5 T4.
 Import ListNotations.
@@ -328,7 +332,7 @@ Proof.
   apply (normalize_distribution (classes W) (fun y => joint W y e)); [|easy]. intros. now apply joint_nonneg.
 Qed.
 
-(** claim: T4.moreover | refutes | caveats: reals, population-ece
+(** claim: T4.moreover | refutes | caveats: reals, population-ece, all-items
     LPF's calibration error is not bounded by residual entropy, conflict, 1/sqrt M and 1/sqrt K: with prior
     (3/5, 2/5), m informative items and K - m without information, all factors exact, the four tend to zero,
     and the error to 2/5. For all constants and both readings of the noise. Paper: theorem 4, section 3.4,
@@ -420,7 +424,7 @@ Proof.
   pose proof (fair_range m i (item (fair m K) i e) y). lra.
 Qed.
 
-(** claim: T4.moreover | refutes | caveats: reals, population-ece
+(** claim: T4.moreover | refutes | caveats: reals, population-ece, all-items
     Nor with normalized weights 1/K: a fair coin, m items right three times in four, K - m without
     information; the geometric mean stays near (1/2, 1/2) while it is almost always right. For all constants
     and both readings of the noise. Paper: theorem 4, section 3.4, second part. *)

@@ -25,10 +25,10 @@ Proof.
   - apply rv_const.
 Qed.
 
-(** claim: T7 | proves | caveats: bounded-variables
-    For any posterior Q and decoder p, the class variance of the mixture is the sum over the classes of the
-    variance of the decoded probability (epistemic) plus the mean class variance of the decoded distribution
-    (aleatoric). Paper: theorem 7, section 3.7, in the terms of appendix B.7. *)
+(** claim: T7 | proves | caveats: bounded-variables, identity-only
+    The identity of theorem 7. For any posterior Q and decoder p, the class variance of the mixture is the
+    sum over the classes of the variance of the decoded probability (epistemic) plus the mean class variance
+    of the decoded distribution (aleatoric). Paper: theorem 7, section 3.7, in the terms of appendix B.7. *)
 Theorem T7_identity (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -> Y -> R) :
   (forall y, In y ys -> rv (fun z => p z y)) ->
   class_variance ys (fun y => E (fun z => p z y)) =
@@ -43,7 +43,7 @@ Proof.
   - intros y Hy. specialize (H y Hy). apply rv_mult; [easy|]. apply rv_minus; [apply rv_const | easy].
 Qed.
 
-(** claim: T7 | proves | caveats: bounded-variables
+(** claim: T7 | proves | caveats: bounded-variables, identity-only
     The same for a number v(y) given to each class: Var[v(Y)] = Var_Z[E[v(Y)|Z]] + E_Z[Var[v(Y)|Z]] for Y
     drawn from the mixture. Paper: theorem 7, section 3.7, as printed there for a numeric Y. *)
 Theorem T7_identity_values (Q : space) (Y : Type) (ys : list Y) (p : outcome Q -> Y -> R) (v : Y -> R) :
@@ -81,7 +81,7 @@ Definition epistemic {Z Y} (zs : list Z) (w : Z -> R) (ys : list Y) (p : Z -> Y 
 Definition aleatoric {Z Y} (zs : list Z) (w : Z -> R) (ys : list Y) (p : Z -> Y -> R) :=
   expect zs w (fun z => class_variance ys (p z)).
 
-(** claim: T7 | proves | caveats: reals
+(** claim: T7 | proves | caveats: reals, identity-only
     Computed from any number of draws with any weights that add up to one, the two parts add up to the class
     variance of the averaged prediction without any error. Paper: theorem 7, section 3.7, and step 3 of
     appendix B.7. *)
@@ -117,11 +117,11 @@ Proof.
   - exists O. simpl. apply Rlt_trans with (IZR (up x)); [lra|]. apply IZR_lt. lia.
 Qed.
 
-(** claim: T7.aleatoric | refutes | caveats: reals
+(** claim: T7.aleatoric | refutes | caveats: reals, one-entity
     A first item decoding to (1 - floor, floor) and further ones to (1/2, 1/2) move the aleatoric variance by
     as near to (1 - 2 floor)^2 / 2 as one likes: by 1/2, all that two classes allow, without a floor, and by
-    1/8 with the floor 1/4 of A6. No smaller tolerance makes it "approximately constant". Paper: theorem 7,
-    item 2. *)
+    1/8 with the floor 1/4 of A6. No smaller tolerance makes it "approximately constant". The posterior given
+    K items is their mixture in equal parts, as in section 6.7. Paper: theorem 7, item 2. *)
 Theorem T7_aleatoric_refuted : forall floor t, 0 <= floor < / 2 -> t < (1 - 2 * floor) ^ 2 / 2 ->
   ~ theorem_7_aleatoric floor t.
 Proof.
@@ -187,7 +187,7 @@ Proof.
   rewrite S_INR, Rmult_plus_distr_r, exp_plus, IH, Rmult_1_l. simpl. ring.
 Qed.
 
-(** claim: T7.predictive | refutes | caveats: reals
+(** claim: T7.predictive | refutes | caveats: reals, lpf-spn
     Many items that all decode to (a, 1 - a), a just above 1/2, have a product that is nearly certain, while
     epistemic plus aleatoric variance stays at 2a(1 - a): for every tolerance t below 1/2, the largest
     variance of two classes, the two differ by more than t. Paper: theorem 7, section 3.7, read for LPF-SPN

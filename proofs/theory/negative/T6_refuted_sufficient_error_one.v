@@ -9,7 +9,8 @@ Theorem T6_refuted_sufficient_error_one : forall C,
   ~ (forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R) (s2 eps delta : R),
     setting_6 W Phi s2 -> 0 < s2 -> 1 <= eps -> 0 < delta < 1 ->
     INR (items W) >= C s2 delta (length (classes W)) ^ 2 / eps ^ 2 ->
-    exists bin hat, picks W (product_6 (fun _ => 1) W Phi) hat /\ ece W bin (product_6 (fun _ => 1) W Phi) hat <= eps).
+    exists bin hat, picks W (product_6 (fun _ => 1) W Phi) hat /\
+      ece W bin (product_6 (fun _ => 1) W Phi) hat <= eps).
 Proof.
   intros C H. set (l := ln (11 / 9)).
   assert (l0 : 0 < l) by (unfold l; rewrite <- ln_1; apply ln_increasing; lra).

@@ -9,7 +9,8 @@ Theorem T6_refuted_sufficient_normalized_error_one : forall C,
   ~ (forall (Y A : Type) (W : world Y A) (Phi : nat -> A -> Y -> R) (s2 eps delta : R),
     setting_6 W Phi s2 -> 0 < s2 -> 1 <= eps -> 0 < delta < 1 ->
     INR (items W) >= C s2 delta (length (classes W)) ^ 2 / eps ^ 2 ->
-    exists bin hat, picks W (product_6 (fun K => / INR K) W Phi) hat /\ ece W bin (product_6 (fun K => / INR K) W Phi) hat <= eps).
+    exists bin hat, picks W (product_6 (fun K => / INR K) W Phi) hat /\
+      ece W bin (product_6 (fun K => / INR K) W Phi) hat <= eps).
 Proof.
   intros C H. destruct (enough (C (/ 16) (/ 2) 2%nat) (/ 10) 21) as (K & K1 & K21 & HK); [lra|].
   destruct (H bool bool (coin K) (fun _ => p34) (/ 16) (/ 10) (/ 2) (coin_setting_6 K K1) ltac:(lra)

@@ -119,12 +119,13 @@ fn asked(module: &str, cases: &[String]) -> String {
     format!(
         "Require Import ZArith QArith List Uint63.\nFrom LPF Require Import {module}.\nImport ListNotations.\n\
          Open Scope uint63_scope.\nDefinition cases := [\n{}].\n\
-         Fixpoint count {{A}} (f : A -> bool) (l : list A) : Z :=\n  \
-           match l with [] => 0%Z | x :: t => if f x then count f t else (1 + count f t)%Z end.\n\
-         Fixpoint first {{A}} (f : A -> bool) (i : Z) (l : list A) : Z :=\n  \
-           match l with [] => i | x :: t => if f x then first f (i + 1)%Z t else i end.\n\
-         Eval vm_compute in (count (fun _ => false) cases).\nEval vm_compute in (count agrees cases).\n\
-         Eval vm_compute in (count wrong_agrees cases).\nEval vm_compute in (first agrees 0%Z cases).\n\
+         Definition alike := Eval vm_compute in map agrees cases.\n\
+         Fixpoint count (l : list bool) : Z :=\n  \
+           match l with [] => 0%Z | b :: t => ((if b then 0 else 1) + count t)%Z end.\n\
+         Fixpoint first (i : Z) (l : list bool) : Z :=\n  \
+           match l with true :: t => first (i + 1)%Z t | _ => i end.\n\
+         Eval vm_compute in (Z.of_nat (length cases)).\nEval vm_compute in (count alike).\n\
+         Eval vm_compute in (count (map wrong_agrees cases)).\nEval vm_compute in (first 0%Z alike).\n\
          Theorem rust_is_the_model : forallb agrees cases = true.\n\
          Proof. vm_cast_no_check (eq_refl true). Qed.\n",
         cases.join(";\n")
@@ -286,13 +287,15 @@ fn bins(random: &mut Random) -> Vec<String> {
 fn effective_counts(random: &mut Random) -> Vec<String> {
     let case = |_| {
         let n = 1 + random.below(20);
-        let mut weights: Vec<f64> = match random.below(50) {
-            // Of all sizes: squares of thousands of bits, which take Coq long to divide.
+        let like = random.like();
+        let mut weights: Vec<f64> = match random.below(400) {
+            // Of all sizes at once: squares of thousands of bits, which take Coq long to divide.
             0 => random.weights(0),
-            1..12 => vec![random.unit(); n],
-            12..30 => (0..n).map(|_| random.unit()).collect(),
+            1..100 => vec![random.unit(); n],
+            100..200 => (0..n).map(|_| random.unit()).collect(),
+            200..220 => vec![random.weight(0); n.min(2)],
             _ => (0..n)
-                .map(|_| random.unit() * 2f64.powi(random.below(30) as i32))
+                .map(|_| random.unit() * 2f64.powi(like + random.below(14) as i32))
                 .collect(),
         };
         if random.below(40) == 0 && !weights.is_empty() {
