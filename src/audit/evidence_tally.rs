@@ -15,7 +15,7 @@ use crate::simplex::Distribution;
 use crate::uncertainty::variance_decomposition;
 
 /// The effect of leaving out up to this many items is computed.
-pub const REMOVED: usize = 8;
+pub(super) const REMOVED: usize = 8;
 
 /// Counts and sums over rows with evidence. Merging adds them up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Number of cells: 2¹⁶.
-pub const CELLS: usize = 1 << 16;
+pub(super) const CELLS: usize = 1 << 16;
 
 /// The unit of the sums is 2⁻⁶². A confidence from 2⁻¹⁰ on is a whole multiple of it, and with at
 /// most a thousand classes only a calibration map gives smaller ones: these are cut to a multiple,

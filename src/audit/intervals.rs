@@ -17,26 +17,26 @@ use crate::calibration::Reliability;
 use crate::math::{ExactSum, ln};
 
 /// How the intervals of rates are found.
-pub const CLOPPER_PEARSON: &str = "Clopper-Pearson";
+pub(super) const CLOPPER_PEARSON: &str = "Clopper-Pearson";
 /// How the intervals of sums over bins are found.
-pub const BINWISE: &str = "Clopper-Pearson in every bin at once";
+pub(super) const BINWISE: &str = "Clopper-Pearson in every bin at once";
 /// How the intervals of means of unbounded numbers are found.
-pub const NORMAL: &str = "normal approximation";
+pub(super) const NORMAL: &str = "normal approximation";
 /// How the intervals of means of bounded numbers are found.
-pub const BERNSTEIN: &str = "empirical Bernstein";
+pub(super) const BERNSTEIN: &str = "empirical Bernstein";
 /// How the intervals of weighted error rates are found.
-pub const HOEFFDING: &str = "Hoeffding";
+pub(super) const HOEFFDING: &str = "Hoeffding";
 /// How the intervals of quantiles are found.
-pub const ORDER: &str = "order statistics";
+pub(super) const ORDER: &str = "order statistics";
 
 /// The range of the true rate behind `hits` of `n`, at level `1 − δ`; everything for `n = 0`.
-pub fn rate_range(hits: u64, n: u64, delta: f64) -> (f64, f64) {
+pub(super) fn rate_range(hits: u64, n: u64, delta: f64) -> (f64, f64) {
     clopper_pearson(hits, n, delta).unwrap_or((0.0, 1.0))
 }
 
 /// One bin that is not empty, and the range of its true rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BinGap {
+pub(super) struct BinGap {
     /// Predictions in it.
     pub count: u64,
     /// The share of them that came true.
@@ -53,7 +53,7 @@ pub struct BinGap {
 
 impl BinGap {
     /// The smallest and the largest distance of the true rate from the confidence.
-    pub fn distances(&self) -> (f64, f64) {
+    pub(super) fn distances(&self) -> (f64, f64) {
         let (below, above) = (self.confidence - self.low, self.high - self.confidence);
         let smallest = (-below).max(-above).max(0.0);
         (smallest, below.abs().max(above.abs()))
@@ -61,7 +61,7 @@ impl BinGap {
 
     /// The smallest and the largest value of a concave function of the true rate with its maximum
     /// at one half.
-    pub fn concave(&self, f: impl Fn(f64) -> f64) -> (f64, f64) {
+    pub(super) fn concave(&self, f: impl Fn(f64) -> f64) -> (f64, f64) {
         let (a, b) = (f(self.low), f(self.high));
         let largest = if self.low <= 0.5 && 0.5 <= self.high {
             f(0.5)
@@ -73,7 +73,7 @@ impl BinGap {
 }
 
 /// The bins of some reliabilities that are not empty, with ranges that hold all at once.
-pub fn gaps_of(reliabilities: &[&Reliability], delta: f64) -> Vec<Vec<BinGap>> {
+pub(super) fn gaps_of(reliabilities: &[&Reliability], delta: f64) -> Vec<Vec<BinGap>> {
     let raw: Vec<Vec<(u64, u64, f64, f64)>> = reliabilities
         .iter()
         .map(|r| {
@@ -104,7 +104,7 @@ pub fn gaps_of(reliabilities: &[&Reliability], delta: f64) -> Vec<Vec<BinGap>> {
 }
 
 /// The same for bins made of cells of the grid.
-pub fn gaps_of_cells(cells: &[GridCell], delta: f64) -> Vec<BinGap> {
+pub(super) fn gaps_of_cells(cells: &[GridCell], delta: f64) -> Vec<BinGap> {
     let share = delta / cells.len().max(1) as f64;
     cells
         .par_iter()
@@ -123,14 +123,14 @@ pub fn gaps_of_cells(cells: &[GridCell], delta: f64) -> Vec<BinGap> {
 }
 
 /// `Σ_b (n_b/N)·f(b)`.
-pub fn average(bins: &[BinGap], f: impl Fn(&BinGap) -> f64) -> f64 {
+pub(super) fn average(bins: &[BinGap], f: impl Fn(&BinGap) -> f64) -> f64 {
     let total: u64 = bins.iter().map(|b| b.count).sum();
     let terms = bins.iter().map(|b| b.count as f64 * f(b));
     terms.collect::<ExactSum>().to_f64() / total.max(1) as f64
 }
 
 /// The smallest and the largest calibration error that the bins allow.
-pub fn error_range(bins: &[BinGap]) -> (f64, f64) {
+pub(super) fn error_range(bins: &[BinGap]) -> (f64, f64) {
     (
         average(bins, |b| b.distances().0),
         average(bins, |b| b.distances().1).min(1.0),
@@ -139,7 +139,7 @@ pub fn error_range(bins: &[BinGap]) -> (f64, f64) {
 
 /// Mean and unbiased variance from exact sums of numbers and of their squares; the variance is
 /// none for fewer than two.
-pub fn moments(sums: &[ExactSum; 2], n: u64) -> (f64, Option<f64>) {
+pub(super) fn moments(sums: &[ExactSum; 2], n: u64) -> (f64, Option<f64>) {
     let [sum, squares] = sums;
     let count = n as f64;
     let mean = sum.to_f64() / count;
@@ -151,13 +151,13 @@ pub fn moments(sums: &[ExactSum; 2], n: u64) -> (f64, Option<f64>) {
 }
 
 /// The interval of a mean by the normal approximation.
-pub fn normal_range(mean: f64, variance: f64, n: u64, delta: f64) -> (f64, f64) {
+pub(super) fn normal_range(mean: f64, variance: f64, n: u64, delta: f64) -> (f64, f64) {
     let radius = normal_quantile(1.0 - delta / 2.0) * libm::sqrt(variance / n as f64);
     (mean - radius, mean + radius)
 }
 
 /// The interval of a mean of numbers in `[0, width]`, whatever their distribution.
-pub fn bernstein_range(
+pub(super) fn bernstein_range(
     mean: f64,
     variance: f64,
     width: f64,
@@ -171,12 +171,12 @@ pub fn bernstein_range(
 }
 
 /// `Φ(z)`, the distribution function of the standard normal distribution.
-pub fn normal_cdf(z: f64) -> f64 {
+pub(super) fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// The `z` with `Φ(z) = p`, by bisection; `±∞` at 0 and 1.
-pub fn normal_quantile(p: f64) -> f64 {
+pub(super) fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 {
         return f64::NEG_INFINITY;
     }
@@ -197,13 +197,19 @@ pub fn normal_quantile(p: f64) -> f64 {
 }
 
 /// `h(p) = −p ln p − (1−p) ln(1−p)` in nats.
-pub fn binary_entropy(p: f64) -> f64 {
+pub(super) fn binary_entropy(p: f64) -> f64 {
     let term = |x: f64| if x > 0.0 { -(x * ln(x)) } else { 0.0 };
     term(p) + term(1.0 - p)
 }
 
 /// The verdict on an interval, never on the value alone; see [`outcome::CheckVerdict`].
-pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> CheckVerdict {
+pub(super) fn decide(
+    value: f64,
+    low: f64,
+    high: f64,
+    n: u64,
+    threshold: Threshold,
+) -> CheckVerdict {
     let limit = threshold.value;
     let (good, bad) = match threshold.side {
         Side::AtMost => (high <= limit, low > limit),
@@ -234,7 +240,7 @@ pub fn decide(value: f64, low: f64, high: f64, n: u64, threshold: Threshold) -> 
 
 /// What the power of the check of the mean gap depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Confidences {
+pub(super) struct Confidences {
     /// Number of predictions.
     pub n: u64,
     /// Their mean.
@@ -249,7 +255,12 @@ pub struct Confidences {
 ///
 /// The count is a sum of coins with rates `cᵢ − effect`; its distribution is taken as normal, with
 /// the correction for whole numbers.
-pub fn power(confidences: Confidences, limit: f64, effect: f64, delta: f64) -> Option<Power> {
+pub(super) fn power(
+    confidences: Confidences,
+    limit: f64,
+    effect: f64,
+    delta: f64,
+) -> Option<Power> {
     let Confidences { n, mean, variance } = confidences;
     let highest_rate = mean - limit;
     if n == 0 || effect <= limit || !(0.0..1.0).contains(&highest_rate) || mean <= effect {
@@ -285,7 +296,11 @@ pub fn power(confidences: Confidences, limit: f64, effect: f64, delta: f64) -> O
 }
 
 /// An interval as a report has it.
-pub fn shown((low, high): (f64, f64), delta: f64, method: &'static str) -> outcome::CheckInterval {
+pub(super) fn shown(
+    (low, high): (f64, f64),
+    delta: f64,
+    method: &'static str,
+) -> outcome::CheckInterval {
     outcome::CheckInterval {
         low,
         high,

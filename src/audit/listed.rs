@@ -8,7 +8,7 @@ use super::outcome::{FIRST_REJECTIONS, Offender, Rejection};
 use crate::log::{Reason, RowError};
 
 /// How many of the worst rows of a check are named.
-pub const WORST: usize = 20;
+pub(super) const WORST: usize = 20;
 /// The longest text that is kept of a name or a message, in characters.
 const LONGEST_TEXT: usize = 200;
 
@@ -22,7 +22,7 @@ pub struct Source<'a> {
 }
 
 /// The first characters of a text, enough to recognize it.
-pub fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text.to_string(),

@@ -17,7 +17,7 @@ use crate::latent::random::{Stream, text_key};
 use crate::math::ExactSum;
 
 /// Simulated logs.
-pub const REPLICATES: u64 = 999;
+pub(super) const REPLICATES: u64 = 999;
 /// From this variance on a count is drawn as a normal number.
 const LARGE: f64 = 100.0;
 /// Names the streams of this simulation.
@@ -25,7 +25,7 @@ const PURPOSE: u64 = text_key("audit: ECE under perfect calibration");
 
 /// The distribution of the ECE under perfect calibration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Null {
+pub(super) struct Null {
     /// The ECE of the log on the grid's bins, with which the simulated ones are compared.
     pub observed: f64,
     /// The mean of the simulated ones.
@@ -52,7 +52,7 @@ struct Bin {
 }
 
 /// Simulates the ECE over `bins` equal-width bins; none for an empty grid.
-pub fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
+pub(super) fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
     let count = grid.count();
     if count == 0 {
         return None;

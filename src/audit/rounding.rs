@@ -53,26 +53,26 @@ use crate::simplex::Distribution;
 
 /// A precision: half a unit in the last place of one, and the smallest normal number.
 #[derive(Clone, Copy, Debug)]
-pub struct Precision {
+pub(super) struct Precision {
     unit: f64,
     smallest: f64,
 }
 
 /// Single precision.
-pub const SINGLE: Precision = Precision {
+pub(super) const SINGLE: Precision = Precision {
     unit: f32::EPSILON as f64 / 2.0,
     smallest: f32::MIN_POSITIVE as f64,
 };
 
 /// Double precision.
-pub const DOUBLE: Precision = Precision {
+pub(super) const DOUBLE: Precision = Precision {
     unit: f64::EPSILON / 2.0,
     smallest: f64::MIN_POSITIVE,
 };
 
 impl Precision {
     /// Half a unit in the last place of one.
-    pub fn unit(self) -> f64 {
+    pub(super) fn unit(self) -> f64 {
         self.unit
     }
 
@@ -80,7 +80,7 @@ impl Precision {
     ///
     /// For a mean, a vote or a maximum: `K + n + 6` roundings of each entry (factors rounded and
     /// divided, `K` terms added, normalized).
-    pub fn allowed(
+    pub(super) fn allowed(
         self,
         method: Method,
         prior: Option<&Distribution>,
@@ -128,7 +128,7 @@ impl Precision {
     }
 
     /// How far a rounded weight may be from `own`, the confidence of the posterior.
-    pub fn allowed_weight(
+    pub(super) fn allowed_weight(
         self,
         function: Confidence,
         posterior: &GaussianPosterior,

@@ -12,9 +12,9 @@ use crate::latent::random::text_key;
 use crate::simplex::Distribution;
 
 /// How many rows are kept.
-pub const SAMPLE_ROWS: usize = 2048;
+pub(super) const SAMPLE_ROWS: usize = 2048;
 /// A row with more numbers than this in its factors is not kept, so that the sample stays small.
-pub const SAMPLE_NUMBERS: usize = 1024;
+pub(super) const SAMPLE_NUMBERS: usize = 1024;
 
 /// One row of the sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ impl Sample {
 }
 
 /// A 64-bit name of a line: FNV-1a, then mixed so that small ones are no rarer for some texts.
-pub fn line_hash(line: &[u8]) -> u64 {
+pub(super) fn line_hash(line: &[u8]) -> u64 {
     // A line that has been read is text.
     let hash = text_key(std::str::from_utf8(line).unwrap_or_default());
     // The finalizer of MurmurHash3.

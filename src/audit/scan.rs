@@ -14,7 +14,7 @@ use crate::model::LatentModel;
 
 /// More classes than this are refused: the top confidence is then at least about 1/1000, which
 /// the grid needs, and the memory of one audit stays small.
-pub const MAX_CLASSES: usize = 1000;
+pub(super) const MAX_CLASSES: usize = 1000;
 
 /// How the rows of all logs are read and judged.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl ScanSettings {
     }
 
     /// The tally of rows in memory: probabilities, the predicted and the true class.
-    pub fn rows(&self, name: &str, rows: &[(&[f64], usize, usize)]) -> Result<Tally> {
+    pub(super) fn rows(&self, name: &str, rows: &[(&[f64], usize, usize)]) -> Result<Tally> {
         let given = self.classes.as_deref().or_else(|| self.answerer.classes());
         let classes = match given {
             Some(names) => ClassNames::Named(names.into()),

@@ -10,7 +10,7 @@ use crate::math::ln;
 const HALVINGS: u32 = 10;
 
 /// The cells of a grid as the smooth error takes them; each stands at its mean confidence.
-pub fn smooth_cells(grid: &Grid) -> Vec<SmoothCell> {
+pub(super) fn smooth_cells(grid: &Grid) -> Vec<SmoothCell> {
     let cell = |c: super::grid::GridCell| SmoothCell {
         confidence: c.mean().min(1.0),
         residual: c.confidence - c.correct as f64,
@@ -31,7 +31,10 @@ pub fn smooth_cells(grid: &Grid) -> Vec<SmoothCell> {
 ///
 /// # Errors
 /// Those of [`smooth_ece_at`], for cells that are not those of a grid.
-pub fn smooth_range(cells: &[SmoothCell], delta: f64) -> Result<(f64, f64), CalibrationError> {
+pub(super) fn smooth_range(
+    cells: &[SmoothCell],
+    delta: f64,
+) -> Result<(f64, f64), CalibrationError> {
     let n = cells.iter().map(|c| c.count).sum::<u64>().max(1) as f64;
     let s = 0.5 / libm::cbrt(n);
     let log = -ln(delta);

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::record::{Label, Prediction, check_names};
 
 /// Prefixes by which columns of probabilities are recognized; what follows is the class.
-pub const PREFIXES: [&str; 2] = ["prob_", "p_"];
+pub(super) const PREFIXES: [&str; 2] = ["prob_", "p_"];
 
 /// Which columns hold what.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ pub const CONFIDENCE: f64 = 0.95;
 
 /// The settings of the checks.
 #[derive(Clone, Debug)]
-pub struct CheckSettings {
+pub(super) struct CheckSettings {
     /// The limit of each gated check.
     pub thresholds: BTreeMap<&'static str, Threshold>,
     /// Seed of the simulations.
@@ -43,7 +43,7 @@ pub struct CheckSettings {
 
 /// What makes an audit fail beside a check that fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Demand {
+pub(super) enum Demand {
     /// Nothing: too few rows are not evidence against a model.
     #[default]
     NoFailure,

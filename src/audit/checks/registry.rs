@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(ids.len(), CHECKS.len());
         let mut limits = default_thresholds();
         set_threshold(&mut limits, "accuracy", Some(0.9)).unwrap();
-        assert_eq!(limits["accuracy"].side, Side::AtLeast);
+        assert_eq!(limits["accuracy"].side, AtLeast);
         set_threshold(&mut limits, "ece", None).unwrap();
         assert!(!limits.contains_key("ece"));
         let unknown = set_threshold(&mut limits, "x", None)

@@ -43,7 +43,7 @@ Examples:
 /// Check the guarantees on your own log of predictions.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
+pub(crate) struct Args {
     /// Logs: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for standard input
     /// [default: answers of the reference implementation, which are part of this program]
     #[arg(value_name = "FILE")]

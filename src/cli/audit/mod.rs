@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 
-pub use self::args::Args;
+pub(super) use self::args::Args;
 use self::args::Format;
 use super::Failure;
 use super::display::style;
@@ -30,7 +30,7 @@ const REFERENCE_NAME: &str = "reference predictions";
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // Treat a broken pipe as an error: the report was truncated.
     run_in_threads(args).map_err(|failure| match failure {
         Failure::ClosedPipe => Failure::Write {

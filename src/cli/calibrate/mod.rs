@@ -56,7 +56,7 @@ Examples:
 /// Fit a calibration map on one part of labelled records and judge it on the other.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
+pub(super) struct Args {
     /// Records with labels: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for
     /// standard input
     #[arg(value_name = "FILE")]
@@ -232,7 +232,7 @@ struct Rows {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.split > 0.0 && args.split < 1.0) {
         let what = format!("--split: {} is not between 0 and 1", args.split);
         return Err(Failure::Usage(what));

@@ -16,7 +16,7 @@ use super::values::Values;
 
 /// How values of a column are to be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Numbers of double precision.
     Double,
     /// Numbers of single precision.
@@ -37,7 +37,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of a column; none where it is nothing that a prediction is made of.
-    pub fn of(column: &ColumnDescriptor) -> Option<Self> {
+    pub(super) fn of(column: &ColumnDescriptor) -> Option<Self> {
         let logical = column.logical_type_ref();
         let plain = logical.is_none();
         let converted = column.converted_type();
@@ -82,7 +82,7 @@ impl Kind {
     }
 
     /// The fewest bytes that a value takes in a dictionary: of a text, its length.
-    pub fn smallest_value(self) -> u64 {
+    pub(super) fn smallest_value(self) -> u64 {
         match self {
             Kind::Double | Kind::Whole64 { .. } => 8,
             Kind::Single | Kind::Whole32 { .. } | Kind::Text => 4,
@@ -91,7 +91,7 @@ impl Kind {
 }
 
 /// A column being read.
-pub enum Column {
+pub(super) enum Column {
     /// [`Kind::Double`].
     Double(Values<f64>),
     /// [`Kind::Single`].
@@ -109,7 +109,7 @@ impl Column {
     ///
     /// # Errors
     /// Where the group's description of its pages makes no sense.
-    pub fn open<R: Read + Seek + Send + 'static>(
+    pub(super) fn open<R: Read + Seek + Send + 'static>(
         file: &Shared<R>,
         descriptor: &ColumnDescriptor,
         chunk: &ColumnChunkMetaData,
@@ -132,7 +132,7 @@ impl Column {
     ///
     /// # Errors
     /// Where pages cannot be read or do not hold what they should.
-    pub fn read(&mut self, rows: usize, cells: &mut Cells) -> Result<(), ParquetError> {
+    pub(super) fn read(&mut self, rows: usize, cells: &mut Cells) -> Result<(), ParquetError> {
         let missing = &f64::NAN;
         let empty = &Cell::Empty;
         match cells {
@@ -191,7 +191,7 @@ fn whole32(bits: i32, signed: bool) -> i64 {
 
 /// Values of some rows of a column.
 #[derive(Clone, Debug)]
-pub enum Cells {
+pub(super) enum Cells {
     /// Numbers; NaN where there is none.
     Numbers(Vec<f64>),
     /// Names.
@@ -200,7 +200,7 @@ pub enum Cells {
 
 impl Cells {
     /// How many rows these are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Cells::Numbers(numbers) => numbers.len(),
             Cells::Texts(texts) => texts.len(),
@@ -210,7 +210,7 @@ impl Cells {
 
 /// A name.
 #[derive(Clone, Debug)]
-pub enum Cell {
+pub(super) enum Cell {
     /// There is none.
     Empty,
     /// As text, which may not be UTF-8.
@@ -226,7 +226,7 @@ impl Cell {
     ///
     /// # Errors
     /// Where it is not UTF-8.
-    pub fn text(&self) -> Result<Option<Cow<'_, str>>, &'static str> {
+    pub(super) fn text(&self) -> Result<Option<Cow<'_, str>>, &'static str> {
         Ok(match self {
             Cell::Empty => None,
             Cell::Text(bytes) => {

@@ -19,7 +19,7 @@ const ENTRY_BYTES: u64 = 64;
 
 /// Pages of one column in one group of rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Chunk {
+pub(super) struct Chunk {
     /// Where they start.
     pub start: u64,
     /// How many bytes they take in the file.
@@ -30,7 +30,7 @@ pub struct Chunk {
 
 /// Why pages cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum PageError {
+pub(super) enum PageError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(io::Error),
@@ -43,7 +43,7 @@ pub enum PageError {
 }
 
 /// The most bytes that reading these pages one after the other holds at once.
-pub fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64, PageError> {
+pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64, PageError> {
     let end = chunk.start.checked_add(chunk.length);
     let end = end.filter(|end| *end <= file.length());
     let end = end.ok_or(PageError::Damaged(

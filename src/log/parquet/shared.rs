@@ -9,7 +9,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 /// Handles of one file. Each read says where it starts, so that no handle disturbs another.
 #[derive(Debug)]
-pub struct Shared<R> {
+pub(super) struct Shared<R> {
     file: Arc<Mutex<R>>,
     length: u64,
 }
@@ -28,14 +28,14 @@ impl<R: Read + Seek> Shared<R> {
     ///
     /// # Errors
     /// Where it has no length: a pipe.
-    pub fn new(mut file: R) -> io::Result<Self> {
+    pub(super) fn new(mut file: R) -> io::Result<Self> {
         let length = file.seek(SeekFrom::End(0))?;
         let file = Arc::new(Mutex::new(file));
         Ok(Shared { file, length })
     }
 
     /// How many bytes it holds.
-    pub fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         self.length
     }
 
@@ -49,7 +49,7 @@ impl<R: Read + Seek> Shared<R> {
     ///
     /// # Errors
     /// Where there are fewer.
-    pub fn exact(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
+    pub(super) fn exact(&self, at: u64, length: usize) -> io::Result<Vec<u8>> {
         let end = at.checked_add(length as u64);
         if end.is_none_or(|end| end > self.length) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -66,7 +66,7 @@ impl<R: Read + Seek> Shared<R> {
 
 /// A reader with a place of its own.
 #[derive(Debug)]
-pub struct At<R> {
+pub(super) struct At<R> {
     file: Shared<R>,
     at: u64,
 }

@@ -10,7 +10,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 
 /// What a column consists of.
-pub trait Value: Clone {
+pub(super) trait Value: Clone {
     /// The value at `at`, which moves behind it.
     fn plain(page: &Bytes, at: &mut usize) -> Option<Self>;
 
@@ -179,7 +179,7 @@ struct Open {
 }
 
 /// The values of a column, row by row.
-pub struct Values<V> {
+pub(super) struct Values<V> {
     pages: Box<dyn PageReader>,
     /// Whether values may be missing.
     optional: bool,
@@ -194,7 +194,7 @@ fn damaged(what: &str) -> ParquetError {
 
 impl<V: Value> Values<V> {
     /// Starts with the first row.
-    pub fn new(pages: Box<dyn PageReader>, optional: bool) -> Self {
+    pub(super) fn new(pages: Box<dyn PageReader>, optional: bool) -> Self {
         Values {
             pages,
             optional,
@@ -208,7 +208,7 @@ impl<V: Value> Values<V> {
     ///
     /// # Errors
     /// Where pages cannot be read or do not hold what they should.
-    pub fn read<U: Clone>(
+    pub(super) fn read<U: Clone>(
         &mut self,
         rows: usize,
         out: &mut Vec<U>,
