@@ -182,7 +182,7 @@ fn answers_of_infer_are_consistent_and_others_are_named() {
     assert_eq!(audit["settings"]["model"], used);
     let text = place.run(&[&common[..], &DRAWN].concat());
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.contains("answered by a model, 4 samples an item, seed 7"));
+    assert!(text.contains("completed by a model, 4 samples per item, seed 7"));
     // Without the model there is nothing to compare with, and no setting to name.
     let without = run(&[]);
     assert_eq!(verdict(&without, "consistency"), "not_run");
