@@ -16,7 +16,7 @@ fn main() -> lpf::Result<()> {
         .limit("ece", 0.05)
         .run()?;
     for check in &report.checks {
-        if let CheckVerdict::Fail { .. } = check.verdict {
+        if let CheckVerdict::Fail = check.verdict {
             println!("{}: {}", check.title, check.sentence);
         }
     }

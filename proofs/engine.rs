@@ -12,11 +12,11 @@
 pub use symbolic::*;
 
 #[cfg(not(kani))]
-pub use concrete::*;
+pub(super) use concrete::*;
 
 /// How `cargo test` goes through the domain of a harness. Kani always takes all of it.
 #[derive(Clone, Copy, Debug)]
-pub enum Cases {
+pub(super) enum Cases {
     /// Every value of the domain; there are exactly this many.
     All(u64),
     /// This many random values, the same ones in each run.

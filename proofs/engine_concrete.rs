@@ -78,18 +78,18 @@ fn choose(size: u64) -> u64 {
 }
 
 /// Types with a symbolic value.
-pub trait Any {
+pub(crate) trait Any {
     /// Any value of the type.
     fn any() -> Self;
 }
 
 /// Any value of `T`.
-pub fn any<T: Any>() -> T {
+pub(crate) fn any<T: Any>() -> T {
     T::any()
 }
 
 /// Any value in `0..n`.
-pub fn below(n: u8) -> u8 {
+pub(crate) fn below(n: u8) -> u8 {
     choose(n.into()) as u8
 }
 
@@ -169,7 +169,7 @@ any_float!(f32, u32, 1 << 32, LAST_F32);
 any_float!(f64, u64, 0, LAST_F64);
 
 /// Notes whether the case is kept; for `assume!`.
-pub fn keep(condition: bool) -> bool {
+pub(crate) fn keep(condition: bool) -> bool {
     RUN.with_borrow_mut(|run| run.kept &= condition);
     condition
 }
@@ -183,7 +183,7 @@ macro_rules! assume {
 }
 
 /// Notes that a case got here, with the condition or without; for `cover!`.
-pub fn reach(condition: bool, what: &'static str) {
+pub(crate) fn reach(condition: bool, what: &'static str) {
     RUN.with_borrow_mut(|run| *run.covers.entry(what).or_insert(false) |= condition);
 }
 
@@ -207,7 +207,7 @@ impl Drop for Witness {
 
 /// Runs `body` for each case, and fails unless the domain has the stated size, some case is not
 /// assumed away, and every `cover!` is reached with its condition.
-pub fn check(cases: Cases, body: impl Fn()) {
+pub(crate) fn check(cases: Cases, body: impl Fn()) {
     RUN.set(Run::new());
     if let Cases::Random(_) = cases {
         RUN.with_borrow_mut(|run| run.random = Some(ChaCha8Rng::seed_from_u64(SEED)));

@@ -20,7 +20,7 @@ pub(super) struct Shape<const N: usize> {
 impl<const N: usize> Shape<N> {
     /// Any graph whose children come before their parents: leaves of each variable, sums and
     /// products of every set of earlier nodes, the empty set included.
-    pub fn any() -> Self {
+    pub(super) fn any() -> Self {
         let mut shape = Shape {
             kinds: [NodeKind::Sum; N],
             parents: [0; N],
@@ -41,12 +41,16 @@ impl<const N: usize> Shape<N> {
     }
 
     /// How many there are: three leaves and two kinds times 2ⁱ sets, for each node `i`.
-    pub fn count() -> u64 {
+    pub(super) fn count() -> u64 {
         (0..N).map(|i| 3 + 2 * (1u64 << i)).product()
     }
 
     /// The children of node `i` in compressed rows, which is what the checker takes.
-    pub fn rows<const EDGES: usize>(&self, offsets: &mut [u32], children: &mut [u32; EDGES]) {
+    pub(super) fn rows<const EDGES: usize>(
+        &self,
+        offsets: &mut [u32],
+        children: &mut [u32; EDGES],
+    ) {
         let mut edges = 0;
         offsets[0] = 0;
         for i in 0..N {
@@ -61,7 +65,7 @@ impl<const N: usize> Shape<N> {
     }
 
     /// Scope of each node by definition, as a set of variables.
-    pub fn scopes(&self) -> [u8; N] {
+    pub(super) fn scopes(&self) -> [u8; N] {
         let mut scopes = [0u8; N];
         for i in 0..N {
             if let NodeKind::Leaf { variable } = self.kinds[i] {
@@ -78,7 +82,7 @@ impl<const N: usize> Shape<N> {
 
     /// Whether each node but the leaves has children, each sum is complete and each product
     /// decomposable, by definition.
-    pub fn is_valid(&self) -> bool {
+    pub(super) fn is_valid(&self) -> bool {
         let scopes = self.scopes();
         let mut valid = true;
         for i in 0..N {

@@ -4,6 +4,9 @@
 //! `LPF_SEED` gives a number or says `random`. A run without filter prints a table with a row for
 //! each property and writes it to `target/lpf/properties.json`.
 
+// A binary exports nothing: `pub` means "outside this file" here.
+#![allow(unreachable_pub)]
+
 mod calibration;
 mod generate;
 mod harness;

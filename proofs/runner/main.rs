@@ -10,6 +10,9 @@
 //! The environment variable `KANI` is `auto` (the default), `required` or `off`. Exit code 0: all
 //! holds; 1: something failed; 2: usage, or the tools could not be run.
 
+// A binary exports nothing: `pub` means "outside this file" here.
+#![allow(unreachable_pub)]
+
 mod cargo_test;
 mod exhaustive;
 mod faults;

@@ -206,7 +206,7 @@ mod tests {
                 pairs.all(|((a, b), allowed)| (a - b).abs() <= *allowed)
             };
             prop_assert!(fits(&weights, SINGLE));
-            let flat = vec![1.0; 3];
+            let flat = [1.0; 3];
             let prior = prior.map_or(&flat[..], |prior| prior.probabilities());
             let range = factors[0].probabilities().iter().zip(prior).map(|(p, q)| (p / q).ln());
             let range = range.clone().fold(f64::MIN, f64::max) - range.fold(f64::MAX, f64::min);

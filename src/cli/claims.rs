@@ -21,7 +21,7 @@ use crate::report;
     after_help = "Examples:\n  lpf claims --verdict refuted\n  lpf claims T5\n  \
                         lpf claims --section 6.5 --format markdown"
 )]
-pub struct Args {
+pub(super) struct Args {
     /// A claim, such as T5 or T1.constant: statement, hypotheses, verdict, witness step by step,
     /// what holds instead, and where the evidence is
     id: Option<String>,

@@ -21,7 +21,7 @@ use crate::report::{self, Verification};
 /// Exit code 0: every verdict is the pinned one and the last proofs and properties held. 1: a
 /// verdict differs, or a record of a run says that something failed. 2: nothing could be written.
 #[derive(Debug, Parser)]
-pub struct Args {
+pub(super) struct Args {
     /// Folder for index.html, report.json, report.md and junit.xml
     #[arg(long, value_name = "DIR", default_value = "target/lpf/report")]
     output: PathBuf,

@@ -103,13 +103,13 @@ impl<'a> Reading<'a> {
 }
 
 /// The rounding interval of a printed number.
-pub fn enclose(printed: &Printed) -> Enclosure {
+pub(super) fn enclose(printed: &Printed) -> Enclosure {
     let (low, high) = printed.interval();
     Enclosure::between(low, high)
 }
 
 /// Whether two enclosures have a number in common.
-pub fn overlap(a: &Enclosure, b: &Enclosure) -> bool {
+pub(super) fn overlap(a: &Enclosure, b: &Enclosure) -> bool {
     !a.exceeds(b) && !b.exceeds(a)
 }
 
@@ -224,7 +224,7 @@ impl Expr {
 }
 
 /// `x` with `places` digits after the point, rounded half away from zero.
-pub fn decimal(x: &BigRational, places: u32) -> String {
+pub(super) fn decimal(x: &BigRational, places: u32) -> String {
     let scale = BigRational::from_integer(BigInt::from(10).pow(places));
     let scaled = (x.abs() * scale).round().to_integer();
     let sign = if x.is_negative() && !scaled.is_zero() {
@@ -244,7 +244,7 @@ pub fn decimal(x: &BigRational, places: u32) -> String {
 
 /// An enclosure as a reader sees it: one number where both ends agree to `places` digits, else
 /// both ends.
-pub fn shown(x: &Enclosure, places: u32) -> String {
+pub(super) fn shown(x: &Enclosure, places: u32) -> String {
     let (low, high) = (decimal(x.low(), places), decimal(x.high(), places));
     if low == high {
         low

@@ -49,7 +49,7 @@ fn design(x: &[Enclosure]) -> Option<Design> {
 /// The slope `Σ (xᵢ − x̄)·yᵢ / Σ (xᵢ − x̄)²`.
 ///
 /// Linear in the ordinates, so the enclosure is as tight as their rounding allows.
-pub fn slope(arguments: &[Enclosure]) -> Option<Enclosure> {
+pub(super) fn slope(arguments: &[Enclosure]) -> Option<Enclosure> {
     let (x, y) = halves(arguments)?;
     let design = design(x)?;
     let products: Vec<Enclosure> = design.centred.iter().zip(y).map(|(c, y)| c * y).collect();
@@ -57,7 +57,7 @@ pub fn slope(arguments: &[Enclosure]) -> Option<Enclosure> {
 }
 
 /// The intercept `Σ (1/n − x̄·(xᵢ − x̄)/Σ(xⱼ − x̄)²)·yᵢ`, linear in the ordinates too.
-pub fn intercept(arguments: &[Enclosure]) -> Option<Enclosure> {
+pub(super) fn intercept(arguments: &[Enclosure]) -> Option<Enclosure> {
     let (x, y) = halves(arguments)?;
     let design = design(x)?;
     let share = ratio(1, i64::try_from(x.len()).ok()?);
@@ -81,7 +81,7 @@ pub fn intercept(arguments: &[Enclosure]) -> Option<Enclosure> {
 /// Evaluating the quotient directly would count the same rounding several times over.
 ///
 /// `None` where `√T ≤ ρ`: the points may then be all equal.
-pub fn r_squared(arguments: &[Enclosure]) -> Option<Enclosure> {
+pub(super) fn r_squared(arguments: &[Enclosure]) -> Option<Enclosure> {
     let (x, y) = halves(arguments)?;
     let design = design(x)?;
     let two = BigRational::from_integer(2.into());

@@ -6,6 +6,9 @@
 //! the same targets run under libFuzzer, guided by coverage, with `cargo bolero test --test fuzz TARGET`. An input that fails
 //! is printed, and belongs into the corpus once it is mended.
 
+// A binary exports nothing: `pub` means "outside this file" here.
+#![allow(unreachable_pub)]
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -111,7 +111,7 @@ const MAP: &[u8] = br#"{"format":"lpf-calibration","version":1,"classes":2,"name
 
 target!(json_log, |bytes: &[u8], in_full: bool| {
     let audit = Audit::of(Log::stream("log", bytes));
-    if bytes.len() % 2 == 0 {
+    if bytes.len().is_multiple_of(2) {
         return audited(audit, in_full);
     }
     let map = CalibrationFile::from_bytes(MAP).unwrap();
@@ -136,7 +136,7 @@ target!(parquet_log, |bytes: &[u8], in_full: bool| {
 /// Of a state that is not read, no change would get past the first check.
 #[test]
 fn the_states_of_the_corpus_are_read() {
-    for file in crate::corpus("state") {
+    for file in corpus("state") {
         read_state(&file[..]).unwrap();
     }
 }

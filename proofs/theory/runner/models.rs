@@ -172,7 +172,7 @@ impl Random {
             0 => 0.0,
             1 => -0.0,
             2 => f64::from_bits(self.next() % 4),
-            3 if self.below(4) == 0 => f64::from_bits(self.next() >> 1).min(f64::MAX).max(0.0),
+            3 if self.below(4) == 0 => f64::from_bits(self.next() >> 1).min(f64::MAX),
             4 => (self.next() % 1000) as f64,
             _ => self.unit() * 2f64.powi(like + self.below(6) as i32),
         }

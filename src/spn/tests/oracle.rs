@@ -40,12 +40,12 @@ impl Network {
     }
 }
 
-pub fn exact(network: &Network) -> Network<BigRational> {
+pub(super) fn exact(network: &Network) -> Network<BigRational> {
     network.convert(|&x| rational(x).unwrap()).unwrap()
 }
 
 /// The same evidence in rationals.
-pub fn exact_evidence(evidence: &Evidence, network: &Network) -> Evidence<BigRational> {
+pub(super) fn exact_evidence(evidence: &Evidence, network: &Network) -> Evidence<BigRational> {
     let mut result = Evidence::none(network);
     for variable in 0..network.variables() {
         match evidence.about(variable) {
@@ -63,7 +63,7 @@ pub fn exact_evidence(evidence: &Evidence, network: &Network) -> Evidence<BigRat
 }
 
 /// All assignments, the last variable running fastest.
-pub fn assignments(cardinalities: &[usize]) -> Vec<Vec<usize>> {
+pub(super) fn assignments(cardinalities: &[usize]) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for &states in cardinalities {
         all = all
@@ -103,7 +103,7 @@ fn value_at(network: &Network<BigRational>, node: usize, assignment: &[usize]) -
 }
 
 /// Every assignment with its value times its likelihoods.
-pub fn table(
+pub(super) fn table(
     network: &Network<BigRational>,
     evidence: &Evidence<BigRational>,
 ) -> Vec<(Vec<usize>, BigRational)> {
@@ -124,6 +124,6 @@ pub fn table(
         .collect()
 }
 
-pub fn total(table: &[(Vec<usize>, BigRational)]) -> BigRational {
+pub(super) fn total(table: &[(Vec<usize>, BigRational)]) -> BigRational {
     table.iter().map(|(_, value)| value).sum()
 }

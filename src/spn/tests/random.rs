@@ -5,13 +5,13 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::spn::{Builder, Evidence, Network, NodeId};
 
-pub fn generator(seed: u64) -> ChaCha8Rng {
+pub(super) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
 /// How the numbers of a random network are drawn.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Numbers {
+pub(super) enum Numbers {
     /// Eighths between 0 and 7/8, a third of them zero: exact in every arithmetic, many
     /// impossible assignments and ties.
     Eighths,
@@ -106,7 +106,7 @@ impl<R: Rng> Growth<'_, R> {
 }
 
 /// A random valid network over up to `variables` variables of up to three states.
-pub fn network(rng: &mut impl Rng, variables: usize, numbers: Numbers) -> Network {
+pub(super) fn network(rng: &mut impl Rng, variables: usize, numbers: Numbers) -> Network {
     let n = rng.random_range(1..=variables);
     let cardinalities: Vec<usize> = (0..n).map(|_| rng.random_range(1..4)).collect();
     let mut growth = Growth {
@@ -122,7 +122,7 @@ pub fn network(rng: &mut impl Rng, variables: usize, numbers: Numbers) -> Networ
 }
 
 /// Random evidence: for each variable nothing, a state or likelihoods.
-pub fn evidence(rng: &mut impl Rng, network: &Network, numbers: Numbers) -> Evidence {
+pub(super) fn evidence(rng: &mut impl Rng, network: &Network, numbers: Numbers) -> Evidence {
     let mut evidence = Evidence::none(network);
     for (variable, &states) in network.cardinalities().iter().enumerate() {
         match rng.random_range(0..4) {
