@@ -482,3 +482,48 @@ impl From<StateError> for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The checks of predictions in memory are those of the same predictions in a log.
+    #[test]
+    fn predictions_in_memory_are_audited_as_their_log_is() {
+        let rows = [([0.75, 0.25], 0), ([0.5, 0.5], 1), ([0.125, 0.875], 1)];
+        let predictions = rows.map(|(p, _)| Distribution::new(p.to_vec()).unwrap());
+        let labels = rows.map(|(_, label)| label);
+        let lines: String = rows
+            .iter()
+            .map(|(p, label)| format!("{{\"probs\":{p:?},\"label\":{label}}}\n"))
+            .collect();
+        let memory = Audit::of(Log::predictions("rows", &predictions, &labels));
+        let log = Audit::of(Log::stream("rows", lines.as_bytes()));
+        let (memory, log) = (memory.run().unwrap(), log.run().unwrap());
+        assert_eq!(memory.checks, log.checks);
+        assert_eq!(memory.check("accuracy").unwrap().value, Some(2.0 / 3.0));
+        // Labels and lengths that do not fit are an error with their row.
+        let wrong = Audit::of(Log::predictions("rows", &predictions, &[0, 2, 1])).run();
+        assert_eq!(wrong.unwrap_err().line(), Some(2));
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        let log = || Log::stream("log", &b"{\"probs\":[1,0],\"label\":0}"[..]);
+        for (audit, setting) in [
+            (Audit::of(log()).bins(0), "bins"),
+            (Audit::of(log()).tolerance(0.1), "tolerance"),
+            (Audit::of(log()).classes(["a", "a"]), "classes"),
+            (Audit::of(log()).prior([0.5, 0.0]), "prior"),
+            (Audit::of(log()).prior([0.5, 0.25, 0.25]), "prior"),
+            (Audit::of(log()).limit("no_such", 0.0), "limit"),
+            (Audit::of(log()).limit("ece", f64::NAN), "limit"),
+        ] {
+            let error = audit.run().unwrap_err();
+            assert_eq!(
+                (error.kind(), error.field()),
+                (ErrorKind::Setting, Some(setting))
+            );
+        }
+    }
+}

@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::grid::GridCell;
-use super::outcome::{self, CheckVerdict, Power, Side, Threshold};
+use super::outcome::{CheckVerdict, Power, Side, Threshold};
 use crate::bounds::{binomial_cdf, clopper_pearson, empirical_bernstein_radius};
 use crate::calibration::Reliability;
 use crate::math::{ExactSum, ln};
@@ -202,7 +202,7 @@ pub(super) fn binary_entropy(p: f64) -> f64 {
     term(p) + term(1.0 - p)
 }
 
-/// The verdict on an interval, never on the value alone; see [`outcome::CheckVerdict`].
+/// The verdict on an interval, never on the value alone; see [`CheckVerdict`].
 pub(super) fn decide(
     value: f64,
     low: f64,
@@ -293,20 +293,6 @@ pub(super) fn power(
         effect,
         probability,
     })
-}
-
-/// An interval as a report has it.
-pub(super) fn shown(
-    (low, high): (f64, f64),
-    delta: f64,
-    method: &'static str,
-) -> outcome::CheckInterval {
-    outcome::CheckInterval {
-        low,
-        high,
-        confidence: 1.0 - delta,
-        method,
-    }
 }
 
 #[cfg(test)]

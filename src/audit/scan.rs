@@ -263,9 +263,10 @@ impl Work<'_> {
                         probabilities is needed, or a CSV file with a header";
             return Err(Error::new(ErrorKind::Audit, what));
         };
-        for slot in slots.chain([self.before]) {
+        for slot in slots {
             whole.merge_counts(&slot)?;
         }
+        whole.merge_rejected(&self.before)?;
         whole.inputs.push(Input {
             name: self.name.to_string(),
             sha256,

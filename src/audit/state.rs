@@ -41,7 +41,7 @@ pub enum StateError {
     #[error("larger than {} MiB", MAX_STATE_BYTES >> 20)]
     TooLarge,
     /// Not a state, or cut off.
-    #[error("not the state of an audit: {0}")]
+    #[error("not a state of an audit: {0}")]
     Syntax(String),
     /// It is a state of another version.
     #[error("a state of version {0}; this program reads version {VERSION}")]

@@ -303,14 +303,7 @@ impl Tally {
 
     /// [`Tally::merge`] for parts of one input.
     pub(super) fn merge_counts(&mut self, other: &Tally) -> Result<(), MergeError> {
-        self.unusable.merge(&other.unusable);
-        for (a, b) in [
-            (&mut self.checked, other.checked),
-            (&mut self.invalid, other.invalid),
-        ] {
-            *a = a.checked_add(b).ok_or(MergeError::TooMany)?;
-        }
-        self.worst_sums.merge(&other.worst_sums);
+        self.merge_rejected(other)?;
         self.scores
             .merge(&other.scores)
             .map_err(|_| MergeError::TooMany)?;
@@ -319,5 +312,18 @@ impl Tally {
             .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))
             .ok_or(MergeError::TooMany)
+    }
+
+    /// Adds the rows of `other` that could not be used, whatever its classes.
+    pub(super) fn merge_rejected(&mut self, other: &Tally) -> Result<(), MergeError> {
+        self.unusable.merge(&other.unusable);
+        for (a, b) in [
+            (&mut self.checked, other.checked),
+            (&mut self.invalid, other.invalid),
+        ] {
+            *a = a.checked_add(b).ok_or(MergeError::TooMany)?;
+        }
+        self.worst_sums.merge(&other.worst_sums);
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::record::{Label, Prediction, check_names};
+use super::row::{Reason, RowError};
 
 /// Prefixes by which columns of probabilities are recognized; what follows is the class.
 pub(super) const PREFIXES: [&str; 2] = ["prob_", "p_"];
@@ -31,18 +32,6 @@ pub struct ColumnNames {
     pub id: Option<String>,
     /// The columns of the probabilities; by default those that start with `prob_` or `p_`.
     pub probabilities: Option<Vec<String>>,
-}
-
-/// Why a row of a table is not a prediction.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{column}: {what}")]
-pub struct ColumnError {
-    /// The column, or `line`.
-    pub column: String,
-    /// What is wrong.
-    pub what: String,
-    /// Whether the row as a whole cannot be read.
-    pub unreadable: bool,
 }
 
 /// Why the columns of a table cannot be used.
@@ -74,22 +63,8 @@ pub enum ColumnsError {
     Classes(&'static str),
 }
 
-impl ColumnError {
-    fn line(what: impl Into<String>) -> Self {
-        ColumnError {
-            column: "line".to_string(),
-            what: what.into(),
-            unreadable: true,
-        }
-    }
-
-    pub(super) fn value(column: impl Into<String>, what: impl Into<String>) -> Self {
-        ColumnError {
-            column: column.into(),
-            what: what.into(),
-            unreadable: false,
-        }
-    }
+fn unreadable(what: impl Into<String>) -> RowError {
+    RowError::new(Reason::Unreadable, "line", what)
 }
 
 impl Columns {
@@ -177,11 +152,11 @@ impl Columns {
     ///
     /// # Errors
     /// The first thing that is wrong, and its column.
-    pub fn prediction<'a>(&self, line: &'a [u8]) -> Result<Prediction<'a>, ColumnError> {
+    pub fn prediction<'a>(&self, line: &'a [u8]) -> Result<Prediction<'a>, RowError> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = std::str::from_utf8(line).map_err(|error| {
             let byte = error.valid_up_to() + 1;
-            ColumnError::line(format!("not UTF-8 text: byte {byte} does not fit"))
+            unreadable(format!("not UTF-8 text: byte {byte} does not fit"))
         })?;
         // Nearly every line has no quotes and few columns, and needs no room beside itself.
         let mut few = [""; FEW];
@@ -192,7 +167,7 @@ impl Columns {
             }
             None => {
                 let fields = fields(text)
-                    .ok_or_else(|| ColumnError::line("a quoted field does not end on its line"))?;
+                    .ok_or_else(|| unreadable("a quoted field does not end on its line"))?;
                 let field = |i: usize| fields.get(i).map_or("", |f| &**f);
                 let owned = |i: usize| fields.get(i).cloned().unwrap_or_default();
                 self.assembled(fields.len(), field, owned)
@@ -206,11 +181,11 @@ impl Columns {
         count: usize,
         field: impl Fn(usize) -> &'f str,
         kept: impl Fn(usize) -> Cow<'a, str>,
-    ) -> Result<Prediction<'a>, ColumnError> {
+    ) -> Result<Prediction<'a>, RowError> {
         if count != self.names.len() {
             let expected = self.names.len();
             let what = format!("{count} fields, but the header has {expected}");
-            return Err(ColumnError::line(what));
+            return Err(unreadable(what));
         }
         let mut answer = Vec::with_capacity(self.probabilities.len());
         for &column in &self.probabilities {
@@ -220,7 +195,7 @@ impl Columns {
                 "" => f64::NAN,
                 field => field.parse().map_err(|_| {
                     let what = format!("{field:?} is not a number");
-                    ColumnError::value(self.name(column), what)
+                    RowError::new(Reason::Shape, self.name(column), what)
                 })?,
             };
             answer.push(value);
@@ -349,7 +324,7 @@ mod tests {
         let empty = columns.prediction(b"7,,0.25,,x").unwrap();
         assert!(empty.label.is_none() && empty.answer.unwrap()[1].is_nan());
         for (line, field) in [(&b"7,low,1"[..], "line"), (b"7,low,x,0.75,", "p_low")] {
-            assert_eq!(columns.prediction(line).unwrap_err().column, field);
+            assert_eq!(columns.prediction(line).unwrap_err().field, field);
         }
         let wanted = ColumnNames {
             label: Some("other".into()),

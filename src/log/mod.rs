@@ -19,7 +19,7 @@ mod reader;
 mod record;
 mod row;
 
-pub use columns::{ColumnError, ColumnNames, Columns, ColumnsError};
+pub use columns::{ColumnNames, Columns, ColumnsError};
 pub use digest::{hexadecimal, sha256};
 pub use lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
 #[cfg(feature = "parquet")]

@@ -376,7 +376,7 @@ impl LogBatch {
             (Rows::Lines(lines), layout) => {
                 let (number, line) = lines.get(index).unwrap_or_default();
                 let prediction = match layout {
-                    Some(Layout::Csv(columns)) => columns.prediction(line).map_err(RowError::from),
+                    Some(Layout::Csv(columns)) => columns.prediction(line),
                     Some(Layout::Json { answer }) => Prediction::parse(line, answer)
                         .map_err(|error| RowError::of_record(&error, answer)),
                     _ => Ok(Prediction::default()),
@@ -391,7 +391,7 @@ impl LogBatch {
             (Rows::Table(table), _) => LogRow {
                 number: table.number(index),
                 line: &[],
-                prediction: table.prediction(index).map_err(RowError::from),
+                prediction: table.prediction(index),
             },
         }
     }

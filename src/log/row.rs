@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::ColumnError;
 use super::record::{
     ClassNames, Completed, Entity, Evidence, Fault, LoggedUncertainty, Place, Prediction,
     RecordError, listed, position,
@@ -128,16 +127,6 @@ impl RowError {
             row.invalid = Some((f64::NAN, String::new()));
         }
         row
-    }
-}
-
-impl From<ColumnError> for RowError {
-    fn from(error: ColumnError) -> Self {
-        let reason = match error.unreadable {
-            true => Reason::Unreadable,
-            false => Reason::Shape,
-        };
-        RowError::new(reason, error.column, error.what)
     }
 }
 

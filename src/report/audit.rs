@@ -122,6 +122,20 @@ pub(super) fn place(row: &Offender) -> String {
     escape_terminal(&format!("{}:{}{id}", row.file, row.line))
 }
 
+/// What was done to answers before they were judged: each in words, and the SHA-256 of the file.
+pub(super) fn provenance(audit: &AuditReport) -> Vec<(String, &str)> {
+    let map = audit.settings.calibration.as_deref();
+    let map = map.map(|sha| ("Answers passed through a calibration map".to_owned(), sha));
+    let model = audit.settings.model.as_ref().map(|model| {
+        let (samples, seed) = (model.samples, model.seed);
+        let words = format!(
+            "Items without factors completed by a model, {samples} samples per item, seed {seed}"
+        );
+        (words, model.sha256.as_str())
+    });
+    map.into_iter().chain(model).collect()
+}
+
 /// One line on all checks.
 pub(super) fn summary(audit: &AuditReport) -> String {
     let s = &audit.summary;

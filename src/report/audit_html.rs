@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::audit::{checks_table, digits, finding, limit, place, reasons_table, summary, verdict};
+use super::audit::{
+    checks_table, digits, finding, limit, place, provenance, reasons_table, summary, verdict,
+};
 use super::{escape_html, escape_terminal, page, svg, table_html};
 use crate::audit::{AuditReport, Check, CheckVerdict};
 use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
@@ -38,7 +40,7 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
     for check in &audit.checks {
         out.push_str(&article(check));
     }
-    out.push_str("<h2>What was audited, and how</h2>\n<dl class=\"settings\">");
+    out.push_str("<h2>Inputs and settings</h2>\n<dl class=\"settings\">");
     let mut item = |name: &str, value: &str| {
         let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", safe(name), safe(value));
     };
@@ -53,18 +55,8 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
         }
     }
     let settings = &audit.settings;
-    if let Some(digest) = &settings.calibration {
-        item(
-            "answers passed through",
-            &format!("calibration map, SHA-256 {digest}"),
-        );
-    }
-    if let Some(model) = &settings.model {
-        let (samples, seed, sha) = (model.samples, model.seed, &model.sha256);
-        item(
-            "items without factors answered by",
-            &format!("model, {samples} samples an item, seed {seed}; SHA-256 {sha}"),
-        );
+    for (words, sha256) in provenance(audit) {
+        item("answers", &format!("{words}; SHA-256 {sha256}"));
     }
     item("classes", &settings.classes.join(", "));
     item("bins", &settings.bins.to_string());
@@ -120,12 +112,12 @@ fn article(check: &Check) -> String {
         }),
     );
     item("limit", limit(check.threshold));
-    item("rests on", format!("n = {}", check.n));
+    item("rows", check.n.to_string());
     item(
         "power",
         check.power.map_or(String::new(), |p| {
             format!(
-                "a true value of {} would be failed with probability {}",
+                "a true value of {} fails with probability {}",
                 digits(p.effect),
                 digits(p.probability)
             )
@@ -133,7 +125,7 @@ fn article(check: &Check) -> String {
     );
     out.push_str("</dl>");
     if !check.worst.is_empty() {
-        out.push_str("<details><summary>Rows that are furthest off</summary><ul>");
+        out.push_str("<details><summary>Worst rows</summary><ul>");
         for row in &check.worst {
             let _ = write!(
                 out,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::audit::{checks_table, digits, finding, place, reasons_table, summary, verdict};
+use super::audit::{
+    checks_table, digits, finding, place, provenance, reasons_table, summary, verdict,
+};
 use super::{escape_markdown, escape_terminal, table_markdown};
 use crate::audit::{AuditReport, CheckVerdict};
 
@@ -68,21 +70,8 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
             escape_markdown(&input.sha256)
         );
     }
-    if let Some(digest) = &audit.settings.calibration {
-        let _ = writeln!(
-            out,
-            "Answers passed through a calibration map, SHA-256 {}\n",
-            code(digest)
-        );
-    }
-    if let Some(model) = &audit.settings.model {
-        let _ = writeln!(
-            out,
-            "Items without factors answered by a model, {} samples an item, seed {}, SHA-256 {}\n",
-            model.samples,
-            model.seed,
-            code(&model.sha256)
-        );
+    for (words, sha256) in provenance(audit) {
+        let _ = writeln!(out, "{words}, SHA-256 {}\n", code(sha256));
     }
     out
 }

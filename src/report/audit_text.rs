@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::audit::{digits, finding, limit, place, summary, verdict};
+use super::audit::{digits, finding, limit, place, provenance, summary, verdict};
 use super::escape_terminal;
-use crate::audit::{AuditReport, Check, CheckVerdict, Input, ModelUsed};
+use crate::audit::{AuditReport, Check, CheckVerdict, Input};
 
 /// How many of the worst rows are shown; the JSON report has all that are kept.
 const SHOWN_OFFENDERS: usize = 5;
@@ -17,25 +17,8 @@ pub(super) fn audit_text(audit: &AuditReport) -> String {
     if !audit.baseline.is_empty() {
         inputs(&mut out, "Compared with", &audit.baseline);
     }
-    if let Some(digest) = &audit.settings.calibration {
-        let digest = escape_terminal(digest);
-        let _ = writeln!(
-            out,
-            "Answers passed through a calibration map\n  sha256 {digest}"
-        );
-    }
-    if let Some(model) = &audit.settings.model {
-        let ModelUsed {
-            sha256,
-            samples,
-            seed,
-        } = model;
-        let _ = writeln!(
-            out,
-            "Items without factors answered by a model, {samples} samples an item, seed {seed}\n  \
-             sha256 {}",
-            escape_terminal(sha256)
-        );
+    for (words, sha256) in provenance(audit) {
+        let _ = writeln!(out, "{words}\n  sha256 {}", escape_terminal(sha256));
     }
     rejected(&mut out, audit);
     out.push('\n');

@@ -16,7 +16,7 @@ mod scores;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::class_gaps::ClassGaps;
-use super::intervals::{self, decide};
+use super::intervals::decide;
 use super::outcome::{
     AuditReport, Check, CheckInterval, CheckVerdict, Curves, Offender, Power, ReasonCount,
     Rejected, ReportSettings, SCHEMA_VERSION, Summary, Threshold, Tool,
@@ -126,7 +126,12 @@ impl<'a> Gate<'a> {
             (Some(threshold), Some((low, high))) => decide(value, low, high, n, threshold),
             (Some(_), None) => CheckVerdict::Undecided { needed_n: None },
         };
-        let interval = range.map(|range| intervals::shown(range, self.delta(id), method));
+        let interval = range.map(|(low, high)| CheckInterval {
+            low,
+            high,
+            confidence: 1.0 - self.delta(id),
+            method,
+        });
         self.check(id, Some(value), interval, n, verdict, sentence)
     }
 

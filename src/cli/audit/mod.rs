@@ -23,7 +23,7 @@ use crate::audit::{
 use crate::error::{Error, ErrorKind};
 
 /// What is audited when nothing is named: answers of the reference implementation.
-const REFERENCE: &str = include_str!("../../../tests/fixtures/reference/predictions.jsonl");
+const REFERENCE: &str = include_str!("reference.jsonl");
 const REFERENCE_NAME: &str = "reference predictions";
 
 /// Runs the command.

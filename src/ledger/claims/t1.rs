@@ -3,7 +3,9 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::exact::{Tally, below, distributions, failure, fraction, l1, normalized, power};
+use super::exact::{
+    Tally, distributions, eighths, failure, fraction, fractions, l1, normalized, power,
+};
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
     Constant, Witness, binned_ranges, first_violation, half_count, prior_corrected_exact,
@@ -156,19 +158,20 @@ fn grid<T: Clone>(values: &[T], length: usize) -> Vec<Vec<T>> {
 /// One bin and two bins of `n` points each, over all outcomes; the ranges are made for `looser·δ`.
 fn binning(looser: f64) -> Finding {
     let mut tally = Tally::default();
-    for bins in [1, 2] {
-        for n in 1..=10u64 {
+    for n in 1..=10u64 {
+        let rates = eighths(n);
+        for bins in [1, 2] {
             for delta in [0.0625, 0.25, 0.5] {
                 // The same range whatever the other bin's count is.
-                let ranges =
-                    (0..=n).map(|hits| binned_ranges(&vec![(hits, n); bins], looser * delta));
-                let Ok(ranges) = ranges.collect::<Result<Vec<_>, _>>() else {
+                let range = |hits| binned_ranges(&vec![(hits, n); bins], looser * delta);
+                let low = fractions((0..=n).map(|hits| range(hits).map(|bins| bins[0].low)));
+                let high = fractions((0..=n).map(|hits| range(hits).map(|bins| bins[0].high)));
+                let Some((low, high)) = low.zip(high) else {
                     return Finding::not_reproducible("no range", Vec::new());
                 };
-                for p in (1..8).map(|k| fraction(k, 8)) {
-                    let misses = failure(n, &p, |hits| {
-                        let range = ranges[hits as usize][0];
-                        below(range.high, &p) || rational(range.low).is_none_or(|low| low > p)
+                for (p, points) in &rates {
+                    let misses = failure(points, |hits| {
+                        high[hits as usize] < *p || low[hits as usize] > *p
                     });
                     let all_right = power(&(BigRational::one() - misses), bins as u64);
                     let holds =

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::Signed;
 
-use super::exact::{BITS, Tally, binomial_tail, failure, fraction};
+use super::exact::{BITS, Tally, binomial_tail, eighths, failure, fraction};
 use super::{Check, Context, Outcome, row_name};
 use crate::bounds::{empirical_bernstein_error, sample_variance_up};
 use crate::ledger::verdict::Finding;
@@ -62,6 +62,7 @@ fn monte_carlo(cx: &Context<'_>) -> Outcome {
 fn empirical_bernstein(factor: f64) -> Finding {
     let mut tally = Tally::default();
     for m in [16u64, 32, 64] {
+        let rates = eighths(m);
         for delta in [0.0625, 0.25, 0.5] {
             let radius = |hits: u64| {
                 let mut values = vec![0.0; m as usize];
@@ -70,9 +71,9 @@ fn empirical_bernstein(factor: f64) -> Finding {
                 rational(factor * empirical_bernstein_error(m, 2, variance, delta).ok()?)
             };
             let radii: Vec<Option<BigRational>> = (0..=m).map(radius).collect();
-            for p in (1..8).map(|k| fraction(k, 8)) {
-                let beyond = failure(m, &p, |hits| {
-                    let off = (fraction(hits, m) - &p).abs();
+            for (p, points) in &rates {
+                let beyond = failure(points, |hits| {
+                    let off = (fraction(hits, m) - p).abs();
                     radii[hits as usize]
                         .as_ref()
                         .is_none_or(|radius| off > *radius)

@@ -79,7 +79,7 @@ fn chernoff(more: u64) -> Finding {
         };
         Some(floor <= error && error <= upper)
     };
-    for (classes, symbols, most) in [(2, 2, 6), (2, 3, 4), (3, 2, 4)] {
+    for (classes, symbols, most) in [(2, 2, 6), (2, 3, 2), (3, 2, 4)] {
         let symbols = compositions(4, symbols, 0);
         let pairs = || {
             symbols
@@ -102,7 +102,7 @@ fn chernoff(more: u64) -> Finding {
     }
     tally.finding(
         "two classes with two or three symbols and three classes with two, priors and likelihoods \
-         with denominator 4, K up to 6 and 4",
+         with denominator 4, K up to 6, 2 and 4",
     )
 }
 

@@ -28,8 +28,9 @@ use rayon::prelude::*;
 use self::column::{Cell, Cells, Column, Kind};
 use self::pages::{Chunk, PageError};
 use self::shared::Shared;
-use super::columns::{ColumnError, ColumnNames, Columns, ColumnsError};
+use super::columns::{ColumnNames, Columns, ColumnsError};
 use super::record::{Label, Prediction};
+use super::row::{Reason, RowError};
 
 /// The longest description of a file, which stands at its end: room for about a million pieces of
 /// columns.
@@ -108,7 +109,7 @@ impl TableBatch {
     ///
     /// # Errors
     /// Where a name is not UTF-8.
-    pub fn prediction(&self, row: usize) -> Result<Prediction<'_>, ColumnError> {
+    pub fn prediction(&self, row: usize) -> Result<Prediction<'_>, RowError> {
         let label = self.label.text(row)?;
         let entity = match &self.id {
             Some(id) => id.text(row)?,
@@ -133,10 +134,10 @@ struct Names {
 }
 
 impl Names {
-    fn text(&self, row: usize) -> Result<Option<Cow<'_, str>>, ColumnError> {
+    fn text(&self, row: usize) -> Result<Option<Cow<'_, str>>, RowError> {
         let cell = self.cells.get(row).unwrap_or(&Cell::Empty);
         cell.text()
-            .map_err(|what| ColumnError::value(&self.column, what))
+            .map_err(|what| RowError::new(Reason::Shape, &self.column, what))
     }
 }
 

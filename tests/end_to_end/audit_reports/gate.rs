@@ -151,7 +151,7 @@ fn a_gate_that_is_none_is_refused_with_its_line() {
         (
             "[audit.limits]\nece = 0.1\nmagic = 0.1\n",
             3,
-            "there is no check magic; there are validity, ece",
+            "there is no check magic; the checks are validity, ece",
         ),
         (
             "[audit.limits]\n\n\nece = nan\n",

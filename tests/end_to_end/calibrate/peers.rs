@@ -252,7 +252,7 @@ fn drift_equals_scipy() {
         close(value(&report, &check), peer.number(&path), ROUNDING);
         // The sentence has three digits, and the variance of confidences is that of the grid.
         let sentence = check_of(&report, &check)["sentence"].as_str().unwrap();
-        let shown = sentence.split("with probability ").nth(1).unwrap();
+        let shown = sentence.split("p-value ").nth(1).unwrap();
         let shown: f64 = shown[..5].parse().unwrap();
         close(shown, peer.number(&format!("/drift/holm/{i}")), 5e-4 + GRID);
     }
