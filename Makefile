@@ -3,15 +3,18 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-slow prove-exhaustive prove-mutants properties snapshots \
+        theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
         bench report experiments lint kani-setup need-cargo
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
+# auto: have Coq check the theorems where it is installed, else quote the committed record; required; off.
+THEORY ?= auto
 OUT := target/lpf
 CARGO ?= cargo
 # Snapshots are reviewed by a person (`cargo insta review`), never accepted by a run.
 export INSTA_UPDATE ?= no
-export KANI
+export KANI THEORY
 # Generated cases are the same in every run; another number draws others.
 export PROPTEST_RNG_SEED ?= 1
 
@@ -34,6 +37,7 @@ verify: need-cargo ## The main job: proofs, properties, snapshots, then the ledg
 	@mkdir -p $(OUT) && : > $(OUT)/stages.tsv
 	$(call stage,build,$(CARGO) build --quiet --all-targets && $(CARGO) build --quiet --release --bin lpf)
 	$(call stage,prove,$(MAKE) --no-print-directory prove)
+	$(call stage,theory,$(MAKE) --no-print-directory theory)
 	$(call stage,properties,$(MAKE) --no-print-directory properties)
 	$(call stage,snapshots,$(MAKE) --no-print-directory snapshots)
 	$(call stage,experiments and report,$(MAKE) --no-print-directory report)
@@ -41,6 +45,7 @@ verify: need-cargo ## The main job: proofs, properties, snapshots, then the ledg
 	awk -F'\t' '{ printf "%-24s %-8s %7d\n", $$1, $$2, $$3; t += $$3; bad += $$2 != "ok" } \
 	  END { printf "%-24s %-8s %7d\n", "all", bad ? "FAILED" : "ok", t; exit bad > 0 }' $(OUT)/stages.tsv
 	@echo 'report: $(OUT)/report/index.html'
+	@$(MAKE) --no-print-directory what-setup-adds
 
 test: need-cargo ## All tests: unit, proof harnesses, properties, snapshots, end to end.
 	$(CARGO) test
@@ -70,6 +75,16 @@ prove-exhaustive: need-cargo ## All 2^32 singles through the unary kernels (minu
 
 prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes).
 	$(CARGO) run --quiet --example prove -- mutants
+
+theory: need-cargo ## Theorems checked by Coq where it is installed (theory-setup), else their record.
+	$(CARGO) run --quiet --example theory
+	@echo 'make theory: outcome in $(OUT)/theory.json'
+
+theory-record: need-cargo ## All theorems from nothing; writes the record that is committed.
+	$(CARGO) run --quiet --example theory -- record
+
+theory-docs: need-cargo ## The tables of docs/theory.md, from the sources of the theorems.
+	$(CARGO) run --quiet --example theory -- docs
 
 properties: need-cargo ## Statistical properties, each with its negative control; LPF_SEED=random for a new seed.
 	$(CARGO) test --quiet --test properties
@@ -105,3 +120,44 @@ kani-setup: need-cargo ## Install the pinned Kani, and bitwuzla for the harnesse
 	python3 -m venv $(OUT)/bitwuzla
 	$(OUT)/bitwuzla/bin/pip install --quiet bitwuzla==0.9.1
 	@echo 'make kani-setup: Kani 0.68.0, and bitwuzla in $(OUT)/bitwuzla (launcher: proofs/bitwuzla)'
+
+# Debian 12's versions are the ones of the record: Coq 8.16.1, Coquelicot 3.2, Flocq 4.1, Interval 4.6.
+COQ_PACKAGES := coq libcoq-coquelicot libcoq-flocq libcoq-interval
+ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+theory-setup: ## Install Coq and its libraries (Debian, Ubuntu; says what to do elsewhere).
+	@if command -v coqc coqchk >/dev/null && [ -d "$$(coqc -where)/user-contrib/Interval" ]; then \
+	  echo "make theory-setup: Coq $$(coqc --print-version | cut -d' ' -f1) is there"; \
+	elif command -v apt-get >/dev/null; then \
+	  $(ROOT) apt-get update -qq && \
+	  $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(COQ_PACKAGES) >/dev/null && \
+	  echo "make theory-setup: Coq $$(coqc --print-version | cut -d' ' -f1) installed"; \
+	else \
+	  echo 'Coq is installed by opam here (macOS: brew install opam; elsewhere https://opam.ocaml.org/doc/Install.html):'; \
+	  echo '  opam init --bare -y && opam switch create lpf 4.14.2 && eval $$(opam env --switch=lpf)'; \
+	  echo '  opam repo add coq-released https://coq.inria.fr/opam/released'; \
+	  echo '  opam install -y coq.8.16.1 coq-coquelicot.3.2.0 coq-flocq.4.1.0 coq-interval.4.6.1'; \
+	  echo 'Without it, make theory quotes the committed record.'; exit 1; \
+	fi
+
+chromium-setup: ## Install Chromium, to look at the pages of the report (Debian, Ubuntu).
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then echo 'make chromium-setup: it is there'; \
+	elif command -v apt-get >/dev/null; then \
+	  $(ROOT) apt-get update -qq && \
+	  $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && \
+	  echo 'make chromium-setup: installed'; \
+	else echo 'Install Chromium or Chrome (macOS: brew install --cask chromium).'; exit 1; fi
+
+setup: need-cargo ## All optional set-up in one command: Coq, Kani, Chromium. Goes on where one cannot be had.
+	@for part in theory-setup kani-setup chromium-setup; do \
+	  $(MAKE) --no-print-directory $$part || missing="$${missing:-} $$part"; \
+	done; \
+	if [ -n "$${missing:-}" ]; then echo "make setup: not set up:$$missing"; exit 1; fi; \
+	echo 'make setup: Coq, Kani and Chromium are there'
+
+what-setup-adds:
+	@add=; \
+	command -v coqc >/dev/null || add="$$add, Coq (checks every theorem again instead of quoting the record)"; \
+	cargo kani --version >/dev/null 2>&1 || add="$$add, Kani (proves the harnesses instead of testing them)"; \
+	command -v chromium chromium-browser google-chrome >/dev/null || add="$$add, Chromium (to look at the pages of the report)"; \
+	if [ -n "$$add" ]; then echo "make setup would add: $${add#, }"; fi

@@ -2,6 +2,7 @@
 //!
 //! # The rooms
 //!
+//! Most programs need only the names at the root; everything else stays reachable in its module.
 //! The modules stand in the order in which data passes through them; each depends only on those
 //! above it.
 //!
@@ -53,9 +54,15 @@ pub mod synthetic;
 pub mod uncertainty;
 
 pub use aggregate::Method;
-pub use answer::{Answer, Answerer};
+pub use answer::{Answer, Answerer, AnswererBuilder};
 pub use audit::{Audit, AuditReport};
+pub use calibration::{CalibrationMap, MapMethod};
 pub use error::{Error, ErrorKind, Result};
+pub use log::Record;
+pub use model::{CalibrationFile, Model};
+pub use simplex::Distribution;
+pub use spn::{Builder as SpnBuilder, Compiled as Spn, Evidence as SpnEvidence};
+pub use uncertainty::Uncertainty;
 
 #[cfg(any(test, kani))]
 #[path = "../proofs/mod.rs"]

@@ -87,14 +87,17 @@ impl Accumulator {
     /// As [`Accumulator::add`], for the first factor that does not fit, and
     /// [`PoolError::WeightCount`].
     pub fn add_all(&mut self, factors: &[Distribution], weights: &[f64]) -> Result<(), PoolError> {
-        if factors.len() != weights.len() {
-            return Err(PoolError::WeightCount {
-                factors: factors.len(),
-                weights: weights.len(),
-            });
-        }
-        for (i, (factor, &weight)) in factors.iter().zip(weights).enumerate() {
-            self.check(self.count + i, factor, weight)?;
+        // A pool of logarithms does its own checks.
+        if !matches!(self.state, State::Product(_)) {
+            if factors.len() != weights.len() {
+                return Err(PoolError::WeightCount {
+                    factors: factors.len(),
+                    weights: weights.len(),
+                });
+            }
+            for (i, (factor, &weight)) in factors.iter().zip(weights).enumerate() {
+                self.check(self.count + i, factor, weight)?;
+            }
         }
         match &mut self.state {
             State::Product(pool) => pool.add_all(factors, weights)?,

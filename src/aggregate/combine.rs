@@ -136,18 +136,12 @@ fn accumulate(
     weights: &[f64],
     prior: Option<&Distribution>,
 ) -> Result<Accumulator, AggregateError> {
-    if factors.len() != weights.len() {
-        return Err(AggregateError::Pool(PoolError::WeightCount {
-            factors: factors.len(),
-            weights: weights.len(),
-        }));
-    }
     let classes = match (method, prior) {
         (Method::PriorCorrected, Some(prior)) => prior.classes(),
         _ => factors.first().map_or(0, Distribution::classes),
     };
     let empty = Accumulator::new(method, classes, prior)?;
-    if factors.len() <= FLAT_LIMIT {
+    if factors.len() <= FLAT_LIMIT || factors.len() != weights.len() {
         return Ok(sequential(empty, factors, weights)?);
     }
     let grouped = factors

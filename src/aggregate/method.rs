@@ -16,7 +16,8 @@ use std::str::FromStr;
 /// | `vote` | number of items whose largest entry is `y` | not used | |
 /// | `max` | `max Φᵢ(y)` | not used | |
 ///
-/// The last three are baselines without weights: an item of weight zero counts as any other. In a
+/// Only with weights of one is the prior-corrected product the posterior where the factors are
+/// posteriors (T1′); smaller weights pull it towards the prior. The last three are baselines without weights: an item of weight zero counts as any other. In a
 /// vote, an item whose largest entry is shared by `t` classes gives each of them `1/t` of its
 /// vote, so that no class is preferred for its position.
 ///

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::latent::{learned, learned_influence, posteriors, take_posteriors, uncertainty};
+use super::latent::{learned, learned_influence, posteriors, uncertainty};
 use super::{Answer, AnswererBuilder, Class, Item};
 use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
 use crate::bounds::effective_count;
@@ -179,7 +179,7 @@ impl Answerer {
     pub fn answer_record(&self, record: Record<'_>) -> std::result::Result<Answer, RecordError> {
         let mut entity = self.entity(record)?;
         self.check_evidence(&entity)?;
-        let posteriors = take_posteriors(&mut entity);
+        let posteriors = posteriors(&entity);
         let (distribution, influence) = match (self.method, self.latent()) {
             (Method::Learned, Some(model)) => {
                 let posteriors = match &posteriors {

@@ -13,6 +13,21 @@ use crate::uncertainty::{EntropyParts, Uncertainty, VarianceParts};
 /// What is known about one entity in the end.
 ///
 /// Its JSON form is a line of `lpf infer`.
+///
+/// ```
+/// use lpf::{Answerer, Method};
+///
+/// let answerer = Answerer::builder(Method::Uniform).influence(true).build()?;
+/// let answer = answerer.answer(
+///     r#"{"entity": "C5", "evidence": [{"id": "x", "factor": [1, 0]}, {"factor": [0.5, 0.5]}]}"#,
+/// )?;
+/// assert_eq!(answer.distribution.probabilities(), [0.75, 0.25]);
+/// assert_eq!((answer.prediction.index(), answer.confidence), (0, 0.75));
+/// assert_eq!(answer.k_eff, Some(2.0));
+/// // Without the first item the answer is (1/2, 1/2): |3/4 − 1/2| + |1/4 − 1/2|.
+/// assert_eq!(answer.items.unwrap()[0].influence, Some(0.5));
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answer {

@@ -12,27 +12,11 @@ use crate::uncertainty::{GaussianMixture, MIXTURE_PURPOSE, Uncertainty, mixture_
 /// more items than this it gives no influence.
 pub const MOST_EXPLAINED: usize = 256;
 
-/// The posteriors of all items, taken out of the entity; or the first item that has none.
-pub(super) fn take_posteriors(
-    entity: &mut Entity<'_>,
-) -> Result<Vec<GaussianPosterior>, MissingPosterior> {
-    all(std::mem::take(&mut entity.posteriors), entity.factors.len())
-}
-
 /// The posteriors of all items, or the first item that has none.
 pub(super) fn posteriors(entity: &Entity<'_>) -> Result<Vec<GaussianPosterior>, MissingPosterior> {
-    all(entity.posteriors.clone(), entity.factors.len())
-}
-
-fn all(
-    posteriors: Vec<Option<GaussianPosterior>>,
-    items: usize,
-) -> Result<Vec<GaussianPosterior>, MissingPosterior> {
-    if posteriors.len() < items {
-        return Err(MissingPosterior(posteriors.len()));
-    }
-    let each = posteriors.into_iter().enumerate();
-    each.map(|(i, p)| p.ok_or(MissingPosterior(i))).collect()
+    let of = |i: usize| entity.posteriors.get(i).cloned().flatten();
+    let items = 0..entity.factors.len();
+    items.map(|i| of(i).ok_or(MissingPosterior(i))).collect()
 }
 
 /// The position of an item without a posterior.

@@ -53,6 +53,19 @@ impl From<CalibrationFile> for Source<CalibrationFile> {
 }
 
 /// The settings of an [`Answerer`]; see [`Answerer::builder`].
+///
+/// ```
+/// use lpf::{Answerer, ErrorKind, Method};
+///
+/// let settings = Answerer::builder(Method::PriorCorrected).seed(7);
+/// let error = settings.clone().build().unwrap_err();
+/// assert_eq!((error.kind(), error.field()), (ErrorKind::Setting, Some("prior")));
+/// let answerer = settings.prior([0.2, 0.8]).build()?;
+/// // Without evidence the prior is the answer.
+/// let answer = answerer.answer(r#"{"entity": "C5", "evidence": []}"#)?;
+/// assert_eq!(answer.prediction.index(), 1);
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "settings do nothing before `build`"]
 pub struct AnswererBuilder {

@@ -89,7 +89,7 @@ pub fn marginalization(
             entities.push((entity, factors, weights));
         }
     }
-    let each: Vec<Result<(usize, usize, Option<Defect>, f64), AssumptionError>> = entities
+    let each: Vec<Result<_, AssumptionError>> = entities
         .par_iter()
         .map(|&(entity, factors, weights)| {
             let named = |source| AssumptionError::Aggregate { entity, source };

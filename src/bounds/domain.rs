@@ -13,16 +13,16 @@ pub enum BoundError {
     Parameter {
         /// Which parameter, by its name in the formula.
         name: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: f64,
         /// What is allowed.
         allowed: &'static str,
     },
     /// An entry of a list lies outside the domain.
     Entry {
-        /// Which list.
+        /// The name of the list's entries, such as `weight`.
         name: &'static str,
-        /// Position in it.
+        /// The position of the entry in the list, from 0.
         index: usize,
         /// The value found.
         value: f64,

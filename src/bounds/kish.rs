@@ -20,7 +20,7 @@ pub enum KishError {
     Weight {
         /// Position of the weight.
         index: usize,
-        /// Its value.
+        /// The weight that was given.
         value: f64,
     },
     /// No weight is above zero (an empty list included), so the quotient is 0/0.

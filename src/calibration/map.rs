@@ -34,6 +34,17 @@ pub enum MapMethod {
 }
 
 /// A fitted map from predictions to calibrated ones.
+///
+/// ```
+/// use lpf::{CalibrationMap, Distribution, MapMethod};
+///
+/// // Sure to 90 %, right in three of four.
+/// let sure = Distribution::new(vec![0.9, 0.1])?;
+/// let predictions = vec![sure.clone(); 4];
+/// let map = CalibrationMap::fit(MapMethod::Histogram { bins: 10 }, &predictions, &[0, 0, 1, 0])?;
+/// assert_eq!(map.apply(&sure)?.confidence, 0.75);
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CalibrationMap {

@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "PLACE")]
     section: Option<String>,
 
-    /// Shape of the output
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
@@ -118,12 +118,13 @@ fn stands_in(place: &str, part: &str) -> bool {
 }
 
 fn parse_kind(text: &str) -> Result<VerdictKind, Failure> {
-    let kinds = VerdictKind::ALL;
-    kinds
-        .into_iter()
+    let kinds = VerdictKind::ALL.iter().copied();
+    let mut named = kinds.clone();
+    named
         .find(|kind| kind.name().eq_ignore_ascii_case(text))
         .ok_or_else(|| {
-            let names = kinds.map(|kind| kind.name().to_lowercase()).join(", ");
+            let names: Vec<String> = kinds.map(|kind| kind.name().to_lowercase()).collect();
+            let names = names.join(", ");
             Failure::Usage(format!(
                 "no verdict is called {text:?}; verdicts are {names}"
             ))

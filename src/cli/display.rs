@@ -2,15 +2,15 @@
 
 use indicatif::ProgressStyle;
 
-pub(super) use crate::report::escape_terminal as escaped;
+pub(crate) use crate::report::escape_terminal as escaped;
 
 /// The look of a progress bar; a template that indicatif refuses gives its default look.
-pub(super) fn style(template: &str) -> ProgressStyle {
+pub(crate) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// The text, escaped, in exactly `width` characters: padded with spaces, or cut with `…` (or `~`).
-pub(super) fn fitted(text: &str, width: usize, unicode: bool) -> String {
+pub(crate) fn fitted(text: &str, width: usize, unicode: bool) -> String {
     let text = escaped(text);
     let length = text.chars().count();
     if length <= width {
@@ -22,7 +22,7 @@ pub(super) fn fitted(text: &str, width: usize, unicode: bool) -> String {
 }
 
 /// A bar of `width` cells for a share in `[0, 1]`, in eighths of a cell where Unicode is allowed.
-pub(super) fn bar(share: f64, width: usize, unicode: bool) -> String {
+pub(crate) fn bar(share: f64, width: usize, unicode: bool) -> String {
     let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
     let mut out = String::with_capacity(3 * width);
     if unicode {

@@ -11,7 +11,7 @@ use crate::log::{ColumnNames, Format};
 
 /// How logs are read.
 #[derive(Debug, clap::Args)]
-pub(super) struct InputOptions {
+pub(crate) struct InputOptions {
     /// The format of the files [default: by their names]
     #[arg(long, value_enum)]
     input_format: Option<InputFormat>,
@@ -32,7 +32,7 @@ pub(super) struct InputOptions {
 
 /// Formats of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum InputFormat {
+pub(crate) enum InputFormat {
     /// One JSON object a line
     Jsonl,
     /// Comma-separated values with a header
@@ -44,7 +44,7 @@ pub(super) enum InputFormat {
 impl InputOptions {
     /// The format of a file: as asked for, or else by its name; in JSON the answer is in the field
     /// `answer`.
-    pub(super) fn format(&self, path: &Path, answer: &str) -> Format {
+    pub(crate) fn format(&self, path: &Path, answer: &str) -> Format {
         let names = ColumnNames {
             label: self.label_column.clone(),
             id: self.id_column.clone(),
@@ -61,7 +61,7 @@ impl InputOptions {
 }
 
 /// Whether a path stands for standard input.
-pub(super) fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
@@ -69,7 +69,7 @@ pub(super) fn is_stream(path: &Path) -> bool {
 ///
 /// # Errors
 /// [`Failure::Read`] where the file cannot be opened.
-pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if is_stream(path) {
         return Ok(Box::new(std::io::stdin()));
     }

@@ -10,16 +10,16 @@ use crate::answer::{Answerer, AnswererBuilder, DEFAULT_SAMPLES};
 use crate::log::DEFAULT_TOLERANCE;
 
 /// Reads the name of a [`Method`]; the help lists them all.
-pub(super) fn method_parser() -> impl TypedValueParser<Value = Method> {
+pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
     let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
     PossibleValuesParser::new(named).try_map(|name| name.parse::<Method>())
 }
 
 /// A method, or none.
-pub(super) type OptionalMethod = Option<Method>;
+pub(crate) type OptionalMethod = Option<Method>;
 
 /// Reads the name of a [`Method`], or `none`.
-pub(super) fn optional_method_parser() -> impl TypedValueParser<Value = OptionalMethod> {
+pub(crate) fn optional_method_parser() -> impl TypedValueParser<Value = OptionalMethod> {
     let named = Method::ALL.map(|method| PossibleValue::new(method.name()).help(help(method)));
     let none = PossibleValue::new("none").help("Another method, which is not checked");
     PossibleValuesParser::new(named.into_iter().chain([none])).try_map(|name| match &*name {
@@ -35,8 +35,9 @@ fn help(method: Method) -> &'static str {
             "Attention over the items, learned; needs --model and evidence that is not given as factors"
         }
         Method::PriorCorrected => {
-            "The product, corrected for the prior that every factor already contains; needs --prior \
-             or --model"
+            "The product, corrected for the prior that every factor already contains: calibrated \
+             items stay calibrated if they are independent and all weights are 1; needs --prior or \
+             --model"
         }
         Method::Uniform => "The plain mean of the factors; weights are not used",
         Method::Vote => {
@@ -50,7 +51,7 @@ fn help(method: Method) -> &'static str {
 ///
 /// # Errors
 /// [`Failure::Threads`] where the system gives none.
-pub(super) fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
+pub(crate) fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(count.map_or(0, usize::from))
         .build()
@@ -59,7 +60,7 @@ pub(super) fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> 
 
 /// How evidence becomes an answer; the same for every command that answers.
 #[derive(Debug, clap::Args)]
-pub(super) struct AnswerOptions {
+pub(crate) struct AnswerOptions {
     /// Names of the classes, in the order of the factors; come before a record's own `classes`
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     classes: Option<Vec<String>>,
@@ -99,7 +100,7 @@ pub(super) struct AnswerOptions {
 
 impl AnswerOptions {
     /// The settings that the options ask for.
-    pub(super) fn builder(&self, method: Method) -> AnswererBuilder {
+    pub(crate) fn builder(&self, method: Method) -> AnswererBuilder {
         let mut builder = Answerer::builder(method)
             .samples(self.samples as usize)
             .seed(self.seed)

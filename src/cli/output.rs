@@ -8,7 +8,7 @@ use super::Failure;
 
 /// A destination for results.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(crate) struct Output {
     name: String,
     sink: Sink,
 }
@@ -37,7 +37,7 @@ impl Output {
     ///
     /// # Errors
     /// [`Failure::Write`] where nothing can be written there.
-    pub(super) fn create(path: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn create(path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             return Ok(Output {
                 name: "standard output".to_string(),
@@ -50,7 +50,7 @@ impl Output {
     }
 
     /// Whether it is a terminal.
-    pub(super) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         matches!(&self.sink, Sink::Stdout(stdout) if stdout.is_terminal())
     }
 
@@ -58,7 +58,7 @@ impl Output {
     ///
     /// # Errors
     /// [`Failure::Write`], or [`Failure::ClosedPipe`] where the reader has gone.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let written = match &mut self.sink {
             Sink::Stdout(stdout) => {
                 let mut stdout = stdout.lock();
@@ -75,7 +75,7 @@ impl Output {
     ///
     /// # Errors
     /// As [`write`](Output::write).
-    pub(super) fn finish(mut self) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let name = std::mem::take(&mut self.name);
         let Sink::Replacing(new) = &mut self.sink else {
             return Ok(());

@@ -357,7 +357,7 @@ fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
         };
         let Some(found) = found else {
             let shown = label.map_or_else(|n| n.to_string(), |name| format!("{name:?}"));
-            let what = format!("{shown} is none of the classes {}", names.join(", "));
+            let what = format!("{shown} is not one of the classes {}", names.join(", "));
             return Err(wrong(line, Place::field("label"), what));
         };
         *slot = found;

@@ -57,18 +57,12 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     progress.step("entities");
     let measured = measure(lab, trained, &entities)?;
     progress.step("assumptions");
-    let mut settings = lab.described();
-    for (name, value) in [
-        ("test entities", ENTITIES.to_string()),
-        ("level", LEVEL.to_string()),
-        (
-            "permutations",
-            measured.independence.test.permutations.to_string(),
-        ),
-        ("bins", BINS.to_string()),
-    ] {
-        settings.push((name.to_owned(), value));
-    }
+    let settings = lab.described(&[
+        ("test entities", &ENTITIES),
+        ("level", &LEVEL),
+        ("permutations", &measured.independence.test.permutations),
+        ("bins", &BINS),
+    ]);
     let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &measured)?.sentence());
     outcome.tables = vec![
         summary_table(lab, &measured)?,

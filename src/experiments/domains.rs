@@ -75,9 +75,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
 }
 
 fn outcome(lab: &Lab, judged: &[Judged], trials: usize) -> Result<Outcome, ExperimentError> {
-    let mut settings = lab.described();
-    settings.push(("trials".into(), trials.to_string()));
-    settings.push(("test entities a trial".into(), TEST.to_string()));
+    let settings = lab.described(&[("trials", &trials), ("test entities a trial", &TEST)]);
     let mut outcome = EXPERIMENT.outcome(settings, sentence(lab, judged)?);
     outcome.tables = vec![
         table(lab, judged, "accuracy", "Test accuracy", |j| &j.accuracy)?,

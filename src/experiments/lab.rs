@@ -1,5 +1,6 @@
 //! What experiments have in common: settings, models trained once, and how they are run.
 
+use std::fmt::Display;
 use std::sync::OnceLock;
 
 use super::{ExperimentError, Outcome, Published, SAMPLES, Trained};
@@ -97,22 +98,18 @@ impl Lab {
         Ok(asked)
     }
 
-    /// The settings that all experiments on a trained model depend on, for their outcome.
-    pub fn described(&self) -> Vec<(String, String)> {
-        let Settings {
-            seed,
-            entities,
-            epochs,
-            ..
-        } = self.settings;
-        [
-            ("seed", seed.to_string()),
-            ("training entities", entities.to_string()),
-            ("epochs at most", epochs.to_string()),
-            ("samples of a factor", SAMPLES.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+    /// What the outcome of an experiment on a trained model depends on: the settings of the lab,
+    /// then those of the experiment.
+    pub fn described(&self, own: &[(&str, &dyn Display)]) -> Vec<(String, String)> {
+        let common: [(&str, &dyn Display); 4] = [
+            ("seed", &self.settings.seed),
+            ("training entities", &self.settings.entities),
+            ("epochs at most", &self.settings.epochs),
+            ("samples of a factor", &SAMPLES),
+        ];
+        let all = common.iter().chain(own);
+        all.map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect()
     }
 }
 

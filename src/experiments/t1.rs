@@ -172,10 +172,11 @@ fn outcome(
     let classes = trained.domain().classes.len() as u64;
     let constant = calibration_constant(classes, DELTA)?;
     let bound = calibration_bound(judged[ITEMS].ece.mean, constant, effective.mean)?;
-    let mut settings = lab.described();
-    settings.push(("trials".into(), trials.to_string()));
-    settings.push(("test entities a trial".into(), ENTITIES.to_string()));
-    settings.push(("bins".into(), BINS.to_string()));
+    let settings = lab.described(&[
+        ("trials", &trials),
+        ("test entities a trial", &ENTITIES),
+        ("bins", &BINS),
+    ]);
     let mut outcome = EXPERIMENT.outcome(settings, sentence(lab, judged, bound)?);
     outcome.tables = vec![
         calibration_table(lab, judged)?,

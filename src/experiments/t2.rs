@@ -257,16 +257,15 @@ fn outcome(
     );
     findings.claim(all_below, "every 95th percentile is below the bound");
     let theirs = paper_slope(lab)?;
-    let mut settings = lab.described();
-    settings.push(("trials".into(), trials.to_string()));
-    settings.push(("posteriors".into(), POSTERIORS.to_string()));
-    settings.push((
-        "truth".into(),
-        format!(
-            "mean of {} samples, standard error at most {uncertain:.6}",
-            lab.settings.truth
-        ),
-    ));
+    let truth = format!(
+        "mean of {} samples, standard error at most {uncertain:.6}",
+        lab.settings.truth
+    );
+    let settings = lab.described(&[
+        ("trials", &trials),
+        ("posteriors", &POSTERIORS),
+        ("truth", &truth),
+    ]);
     let sentence = format!(
         "{} The paper's own means have the slope {:.3}.",
         findings.sentence(),

@@ -248,22 +248,13 @@ fn outcome(
         ..AggregatorShape::default()
     };
     let parameters = shape.parameter_count();
-    let mut settings = lab.described();
-    settings.extend([
-        ("trials".to_owned(), trials.len().to_string()),
-        (
-            "validation and test entities".to_owned(),
-            format!("{VALIDATION} and {TEST}"),
-        ),
-        ("hidden units".to_owned(), HIDDEN.to_string()),
-        (
-            "L2".to_owned(),
-            aggregator_settings(lab.settings.seed).adam.l2.to_string(),
-        ),
-        (
-            "entities behind d_eff".to_owned(),
-            DIMENSION_SAMPLE.to_string(),
-        ),
+    let own = format!("{VALIDATION} and {TEST}");
+    let settings = lab.described(&[
+        ("trials", &trials.len()),
+        ("validation and test entities", &own),
+        ("hidden units", &HIDDEN),
+        ("L2", &aggregator_settings(lab.settings.seed).adam.l2),
+        ("entities behind d_eff", &DIMENSION_SAMPLE),
     ]);
     let mut outcome = EXPERIMENT.outcome(settings, sentence(lab, &judged, parameters)?);
     outcome.tables = vec![

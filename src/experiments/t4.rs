@@ -284,9 +284,8 @@ impl Results {
                  is {lower:.3}"
             ),
         );
-        let mut settings = lab.described();
-        settings.push(("trials".into(), trials.len().to_string()));
-        settings.push(("test entities a trial".into(), ENTITIES.to_string()));
+        let count = trials.len();
+        let settings = lab.described(&[("trials", &count), ("test entities a trial", &ENTITIES)]);
         let mut outcome = EXPERIMENT.outcome(settings, findings.sentence());
         outcome.tables.push(Table {
             id: "T4.information".into(),

@@ -309,18 +309,12 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
 }
 
 fn outcome(lab: &Lab, settings: &[Setting], trials: usize) -> Result<Outcome, ExperimentError> {
-    let mut described = lab.described();
-    for (name, value) in [
-        ("test entities", ENTITIES.to_string()),
-        ("trials", trials.to_string()),
-        (
-            "entities to take replacements from, a trial",
-            POOL.to_string(),
-        ),
-        ("C", CONSTANT.to_string()),
-    ] {
-        described.push((name.to_owned(), value));
-    }
+    let described = lab.described(&[
+        ("test entities", &ENTITIES),
+        ("trials", &trials),
+        ("entities to take replacements from, a trial", &POOL),
+        ("C", &CONSTANT),
+    ]);
     let findings = findings(lab, settings)?;
     let all = || settings.iter().flat_map(|s| &s.rows);
     let attacks: usize = all().map(|r| r.attacks).sum();

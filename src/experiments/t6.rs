@@ -161,14 +161,11 @@ fn id(count: usize, column: &str) -> String {
 
 fn outcome(lab: &Lab, trials: &[Trial]) -> Result<Outcome, ExperimentError> {
     let curves = Curves::new(trials)?;
-    let mut settings = lab.described();
-    for (name, value) in [
-        ("test entities a trial", ENTITIES.to_string()),
-        ("trials", trials.len().to_string()),
-        ("bins", BINS.to_string()),
-    ] {
-        settings.push((name.to_owned(), value));
-    }
+    let settings = lab.described(&[
+        ("test entities a trial", &ENTITIES),
+        ("trials", &trials.len()),
+        ("bins", &BINS),
+    ]);
     let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &curves)?.sentence());
     outcome.tables.push(rows_table(lab, &curves, trials.len())?);
     outcome.tables.push(fits_table(lab, &curves)?);

@@ -127,13 +127,10 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
         rows.push(row(trained, &entities, count)?);
         progress.step("items");
     }
-    let mut settings = lab.described();
-    for (name, value) in [
-        ("test entities", ENTITIES.to_string()),
-        ("samples of a query", SAMPLES.to_string()),
-    ] {
-        settings.push((name.to_owned(), value));
-    }
+    let settings = lab.described(&[
+        ("test entities", &ENTITIES),
+        ("samples of a query", &SAMPLES),
+    ]);
     let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &rows)?.sentence());
     outcome.tables.push(parts_table(lab, &rows)?);
     outcome.tables.push(identity_table(lab, &rows)?);

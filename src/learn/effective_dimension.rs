@@ -1,7 +1,5 @@
 //! How many of the aggregator's parameters the data determine.
 
-use nalgebra::{Cholesky, DMatrix};
-
 use super::aggregator_training::Work;
 use super::{Aggregator, Entities, Number, TrainError, Vae};
 use crate::math::dense::{self, LayerShape};
@@ -103,29 +101,47 @@ fn curvature_factor(
 /// finite and positive definite in floating point.
 ///
 /// `K + λ = L·Lᵀ` (Cholesky), and `tr K(K + λ)⁻¹ = n − λ·‖L⁻¹‖²`.
+///
+/// Written out row by row: nalgebra's factorization subtracts the same products one by one, as
+/// accurately but with other last bits than those the pinned results of T3 have.
 fn trace_of_shrinkage(rows: &[f64], width: usize, lambda: f64) -> Option<f64> {
     let n = rows.len().checked_div(width)?;
     let mut transposed = vec![0.0; rows.len()];
     dense::transpose(rows, width, &mut transposed, n);
+    let mut l = vec![0.0; n * n];
     let shape = LayerShape {
         rows: n,
         inputs: width,
         outputs: n,
     };
-    let mut products = vec![0.0; n * n];
-    dense::forward(shape, rows, &transposed, &vec![0.0; n], &mut products).ok()?;
-    let mut matrix = DMatrix::from_vec(n, n, products);
+    dense::forward(shape, rows, &transposed, &vec![0.0; n], &mut l).ok()?;
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0, |s, (a, b)| s + a * b);
     for i in 0..n {
-        matrix[(i, i)] += lambda;
+        l[i * n + i] += lambda;
+        let (above, rest) = l.split_at_mut(i * n);
+        let row = &mut rest[..n];
+        for j in 0..i {
+            let other = &above[j * n..][..n];
+            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+        }
+        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        row[i] = libm::sqrt(pivot);
     }
-    // nalgebra's factorization and substitution go column by column; only its matrix product,
-    // which is not used here, would choose its order of additions by the CPU.
-    let factor = Cholesky::new(matrix)?;
-    let identity = DMatrix::identity(n, n);
-    let inverse = factor.l_dirty().solve_lower_triangular(&identity)?;
-    let squares: ExactSum = inverse.iter().map(|x| x * x).collect();
-    let squares = squares.to_f64();
-    squares.is_finite().then(|| n as f64 - lambda * squares)
+    // Column k of L⁻¹ by forward substitution.
+    let mut squares = ExactSum::new();
+    let mut column = vec![0.0; n];
+    for k in 0..n {
+        for i in k..n {
+            let start = if i == k { 1.0 } else { 0.0 };
+            let row = &l[i * n..][..n];
+            column[i] = (start - dot(&row[k..i], &column[k..i])) / row[i];
+            squares.add(column[i] * column[i]);
+        }
+    }
+    Some(n as f64 - lambda * squares.to_f64())
 }
 
 impl Aggregator {
@@ -159,7 +175,7 @@ mod tests {
     use super::*;
     use crate::latent::random::Stream;
     use crate::learn::{AggregatorShape, Consistency, VaeShape};
-    use nalgebra::SymmetricEigen;
+    use nalgebra::{DMatrix, SymmetricEigen};
 
     #[test]
     fn shrinkage_of_a_diagonal_by_hand() {

@@ -39,9 +39,9 @@ impl EvidenceKind {
 /// A piece of evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// Its kind.
+    /// What kind of evidence it is.
     pub kind: EvidenceKind,
-    /// What it is called.
+    /// The name of the harness, property or experiment, or what the bound is about.
     pub name: String,
     /// Its file, relative to the top of the repository.
     pub file: String,

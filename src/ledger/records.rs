@@ -12,7 +12,7 @@ use super::claims::Claim;
 /// One harness or property of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its name.
+    /// The name of the harness or property.
     pub name: String,
     /// The source file, where the record names it.
     pub file: String,
@@ -24,7 +24,7 @@ pub struct Row {
     pub by_kani: bool,
 }
 
-/// One run.
+/// One run of all harnesses or of all properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The commit it ran on, or `unknown`.

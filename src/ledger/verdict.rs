@@ -15,49 +15,50 @@ pub enum Engine {
     Kani,
 }
 
-/// The kinds of verdict, from good to bad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum VerdictKind {
-    /// Decided for every member of a stated domain.
-    Proved,
-    /// A statistical test found nothing against it.
-    Supported,
-    /// Recomputed, equal within the printed rounding.
-    Reproduced,
-    /// True, but it says nothing.
-    Vacuous,
-    /// Recomputed, differs.
-    Inconsistent,
-    /// A counterexample meets every hypothesis.
-    Refuted,
-    /// What it would take to check it is not printed.
-    NotReproducible,
+macro_rules! kinds {
+    ($($kind:ident, $sign:literal, $meaning:literal;)*) => {
+        /// The kinds of verdict, from good to bad.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub enum VerdictKind {
+            $(#[doc = $meaning] $kind,)*
+        }
+
+        impl VerdictKind {
+            /// All kinds, from good to bad.
+            pub const ALL: &[VerdictKind] = &[$(VerdictKind::$kind),*];
+
+            /// The name of the kind, as it is printed.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(VerdictKind::$kind => stringify!($kind),)*
+                }
+            }
+
+            /// A sign beside the name, so that a column can be skimmed without colour.
+            pub fn sign(self) -> &'static str {
+                match self {
+                    $(VerdictKind::$kind => $sign,)*
+                }
+            }
+
+            /// What the kind means, in one line.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(VerdictKind::$kind => $meaning,)*
+                }
+            }
+        }
+    };
 }
 
-impl VerdictKind {
-    /// All kinds.
-    pub const ALL: [VerdictKind; 7] = [
-        VerdictKind::Proved,
-        VerdictKind::Supported,
-        VerdictKind::Reproduced,
-        VerdictKind::Vacuous,
-        VerdictKind::Inconsistent,
-        VerdictKind::Refuted,
-        VerdictKind::NotReproducible,
-    ];
-
-    /// The name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            VerdictKind::Proved => "Proved",
-            VerdictKind::Supported => "Supported",
-            VerdictKind::Reproduced => "Reproduced",
-            VerdictKind::Vacuous => "Vacuous",
-            VerdictKind::Inconsistent => "Inconsistent",
-            VerdictKind::Refuted => "Refuted",
-            VerdictKind::NotReproducible => "NotReproducible",
-        }
-    }
+kinds! {
+    Proved, "●", "decided for every member of a stated domain";
+    Supported, "◐", "a statistical test with a stated error rate found nothing against it";
+    Reproduced, "=", "recomputed, equal within the printed rounding";
+    Vacuous, "○", "true, but it says nothing";
+    Inconsistent, "≠", "recomputed, differs; both values are shown";
+    Refuted, "✗", "a counterexample meets every hypothesis; it can be redone by hand";
+    NotReproducible, "?", "what it would take to check it is not printed";
 }
 
 impl fmt::Display for VerdictKind {
@@ -73,18 +74,18 @@ impl fmt::Display for VerdictKind {
 pub enum Verdict {
     /// Decided by an engine for every member of a domain.
     Proved {
-        /// By which engine.
+        /// What decided it.
         engine: Engine,
-        /// For what.
+        /// The inputs for which it was decided, all of them.
         domain: String,
     },
     /// A statistical test did not reject it.
     Supported {
-        /// Which test.
+        /// The name of the test.
         test: String,
         /// The chance that the test rejects a true claim.
         false_alarm: f64,
-        /// How many trials.
+        /// The number of trials.
         trials: u64,
     },
     /// Printed and recomputed agree.
@@ -113,13 +114,13 @@ pub enum Verdict {
     },
     /// Not checkable from what is printed.
     NotReproducible {
-        /// Why.
+        /// What is missing.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// The kind alone.
+    /// The kind, without its details.
     pub fn kind(&self) -> VerdictKind {
         match self {
             Verdict::Proved { .. } => VerdictKind::Proved,
@@ -205,12 +206,12 @@ impl Finding {
         )
     }
 
-    /// Agreement.
+    /// Printed and recomputed agree.
     pub fn reproduced(what: impl Into<String>, evidence: Vec<String>) -> Self {
         Finding::new(Verdict::Reproduced { what: what.into() }, evidence)
     }
 
-    /// Disagreement, with both sides.
+    /// Printed and recomputed differ; both sides are given.
     pub fn inconsistent(
         printed: impl Into<String>,
         recomputed: impl Into<String>,
@@ -232,7 +233,7 @@ impl Finding {
         Finding::new(Verdict::Refuted { witness }, steps)
     }
 
-    /// Nothing is said.
+    /// True, but known without the claim.
     pub fn vacuous(
         says: impl Into<String>,
         anyway: impl Into<String>,
@@ -242,7 +243,7 @@ impl Finding {
         Finding::new(Verdict::Vacuous { says, anyway }, evidence)
     }
 
-    /// Not checkable.
+    /// Not checkable from what is printed.
     pub fn not_reproducible(reason: impl Into<String>, evidence: Vec<String>) -> Self {
         let reason = reason.into();
         Finding::new(Verdict::NotReproducible { reason }, evidence)

@@ -47,7 +47,7 @@ pub enum Reason {
     Contradiction,
     /// No label.
     NoLabel,
-    /// A label that is none of the classes.
+    /// A label that is not one of the classes.
     UnknownLabel,
 }
 
@@ -64,7 +64,7 @@ impl Reason {
             Reason::Posterior => "a posterior or embedding that cannot be used",
             Reason::Contradiction => "factors that exclude every class",
             Reason::NoLabel => "no label",
-            Reason::UnknownLabel => "a label that is none of the classes",
+            Reason::UnknownLabel => "a label that is not one of the classes",
         }
     }
 }
@@ -292,7 +292,7 @@ impl<'a> Prediction<'a> {
             None => Err(RowError::new(Reason::NoLabel, "label", "missing")),
             Some(label) => position(label, classes)
                 .map_err(|()| {
-                    let what = format!("{label} is none of the classes {}", listed(classes));
+                    let what = format!("{label} is not one of the classes {}", listed(classes));
                     RowError::new(Reason::UnknownLabel, "label", what)
                 })
                 .and_then(|class| {

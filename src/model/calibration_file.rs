@@ -23,6 +23,21 @@ const FORMAT: &str = "lpf-calibration";
 const VERSION: u32 = 1;
 
 /// A fitted map, for which classes, and what it was fitted on.
+///
+/// ```
+/// use lpf::{Answerer, CalibrationFile, CalibrationMap, Distribution, Method};
+/// use lpf::calibration::MapMethod;
+///
+/// // Sure to 90 %, right in one half.
+/// let predictions = vec![Distribution::new(vec![0.9, 0.1])?; 4];
+/// let map = CalibrationMap::fit(MapMethod::Isotonic, &predictions, &[0, 1, 0, 1])?;
+/// let file = CalibrationFile::new(map, 2, None, 4, (0.5, 0));
+/// assert_eq!(CalibrationFile::from_bytes(file.to_json().as_bytes())?, file);
+/// let answerer = Answerer::builder(Method::Spn).calibration(file).build()?;
+/// let answer = answerer.answer(r#"{"entity": "C5", "evidence": [{"factor": [0.9, 0.1]}]}"#)?;
+/// assert_eq!(answer.confidence, 0.5);
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -103,7 +103,24 @@ impl From<std::io::Error> for ModelError {
     }
 }
 
-/// What a model file holds.
+/// What a model file holds: encoder, decoder and perhaps a learned aggregator.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use lpf::model::{FitSettings, Split, fit};
+/// use lpf::synthetic::{DOMAINS, Generator};
+/// use lpf::{Answerer, Method, Model};
+///
+/// let corpus = Generator::new(&DOMAINS[0]).corpus(1, 0, 20);
+/// let split = Split::new(corpus.labels.len(), 1);
+/// let mut settings = FitSettings::default();
+/// settings.vae.epochs = 1;
+/// let model = fit(&corpus, &split, &settings, |_| ControlFlow::Continue(()))?;
+/// // The same model gives the same bytes, and these the same model.
+/// assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
+/// let answerer = Answerer::builder(Method::Spn).model(model).build()?;
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Encoder and decoder.

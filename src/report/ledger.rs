@@ -4,37 +4,9 @@ use std::fmt::Write;
 
 use super::{escape_html, escape_markdown, escape_terminal};
 use crate::exhibit::{Cell, Table};
+use crate::ledger::Evidence;
 use crate::ledger::claims::{Judged, all, counts, node};
 use crate::ledger::paper::Node;
-use crate::ledger::{Evidence, VerdictKind};
-
-/// A sign beside each verdict's word, so that a column can be skimmed without colour.
-pub fn sign(kind: VerdictKind) -> &'static str {
-    match kind {
-        VerdictKind::Proved => "●",
-        VerdictKind::Supported => "◐",
-        VerdictKind::Reproduced => "=",
-        VerdictKind::Vacuous => "○",
-        VerdictKind::Inconsistent => "≠",
-        VerdictKind::Refuted => "✗",
-        VerdictKind::NotReproducible => "?",
-    }
-}
-
-/// What a kind of verdict means, in one line.
-pub fn meaning(kind: VerdictKind) -> &'static str {
-    match kind {
-        VerdictKind::Proved => "decided for every member of a stated domain",
-        VerdictKind::Supported => {
-            "a statistical test with a stated error rate found nothing against it"
-        }
-        VerdictKind::Reproduced => "recomputed, equal within the printed rounding",
-        VerdictKind::Vacuous => "true, but it says nothing",
-        VerdictKind::Inconsistent => "recomputed, differs; both values are shown",
-        VerdictKind::Refuted => "a counterexample meets every hypothesis; it can be redone by hand",
-        VerdictKind::NotReproducible => "what it would take to check it is not printed",
-    }
-}
 
 /// How many claims have each verdict, with what the verdict means.
 pub fn counts_table(judged: &[Judged]) -> Table {
@@ -42,9 +14,9 @@ pub fn counts_table(judged: &[Judged]) -> Table {
         .into_iter()
         .map(|(kind, count)| {
             vec![
-                Cell::text(format!("{} {kind}", sign(kind))),
+                Cell::text(format!("{} {kind}", kind.sign())),
                 Cell::count(count),
-                Cell::text(meaning(kind)),
+                Cell::text(kind.meaning()),
             ]
         })
         .collect();
@@ -64,7 +36,7 @@ pub fn claims_table(judged: &[&Judged]) -> Table {
             let kind = entry.finding.verdict.kind();
             vec![
                 Cell::text(entry.claim.id.as_str()),
-                Cell::text(format!("{} {kind}", sign(kind))),
+                Cell::text(format!("{} {kind}", kind.sign())),
                 Cell::text(entry.claim.statement.as_str()),
             ]
         })
@@ -83,7 +55,7 @@ pub fn claims_table(judged: &[&Judged]) -> Table {
 pub fn theorems_table(judged: &[Judged]) -> Table {
     let verdict = |entry: &Judged| {
         let kind = entry.finding.verdict.kind();
-        format!("{} {kind}", sign(kind))
+        format!("{} {kind}", kind.sign())
     };
     let instead = |id: &str| {
         let ids = replacements(id);
@@ -167,7 +139,7 @@ fn places(evidence: &[Evidence], id: &str) -> Vec<(String, String)> {
 pub fn claim_text(entry: &Judged, evidence: &[Evidence]) -> String {
     let (claim, finding) = (entry.claim, &entry.finding);
     let kind = finding.verdict.kind();
-    let mut out = format!("{}  {} {kind}\n{}\n\n", claim.id, sign(kind), claim.place);
+    let mut out = format!("{}  {} {kind}\n{}\n\n", claim.id, kind.sign(), claim.place);
     let mut item = |name: &str, text: &str| {
         if !text.is_empty() {
             let _ = writeln!(out, "{name:12} {}", escape_terminal(text));
@@ -202,7 +174,7 @@ pub fn claim_markdown(entry: &Judged) -> String {
     let mut out = format!(
         "### {}: {} {kind}\n\n{}\n\n",
         claim.id,
-        sign(kind),
+        kind.sign(),
         escape_markdown(&claim.statement)
     );
     let mut item = |name: &str, text: &str| {
@@ -234,7 +206,7 @@ pub fn claim_html(entry: &Judged, evidence: &[Evidence]) -> String {
         "<article id=\"{0}\"><h3>{0} <span class=\"verdict\">{1} {kind}</span></h3><p>{2}</p>\
          <dl class=\"settings\">",
         escape_html(&claim.id),
-        sign(kind),
+        kind.sign(),
         escape_html(&claim.statement)
     );
     let mut item = |name: &str, text: &str| {
@@ -286,7 +258,7 @@ pub fn claims_html(judged: &[Judged]) -> String {
             out,
             "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"verdict\">{1} {kind}</td><td>{2}</td></tr>",
             escape_html(&entry.claim.id),
-            sign(kind),
+            kind.sign(),
             escape_html(&entry.claim.statement)
         );
     }

@@ -28,8 +28,7 @@ pub use chart::svg;
 pub use escape::{escape_html, escape_markdown, escape_terminal};
 pub use junit::{JunitCase, junit};
 pub use ledger::{
-    claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, meaning, sign,
-    theorems_table,
+    claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, theorems_table,
 };
 pub use page::page;
 pub use table::{

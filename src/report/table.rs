@@ -79,31 +79,22 @@ pub fn table_markdown(table: &Table) -> String {
 ///
 /// Its anchor is `table-ID`: a claim may have the table's id.
 pub fn table_html(table: &Table) -> String {
+    let e = escape_html;
     let mut out = format!(
         "<div class=\"scroll\"><table id=\"table-{}\"><caption>{}</caption><thead><tr>",
-        escape_html(&table.id),
-        escape_html(&table.title)
+        e(&table.id),
+        e(&table.title)
     );
-    let class = |i: usize| {
-        if is_numeric(table, i) {
-            " class=\"n\""
-        } else {
-            ""
-        }
-    };
+    let numeric = |i| is_numeric(table, i);
+    let class = |i| if numeric(i) { " class=\"n\"" } else { "" };
     for (i, column) in table.columns.iter().enumerate() {
-        let _ = write!(
-            out,
-            "<th scope=\"col\"{}>{}</th>",
-            class(i),
-            escape_html(column)
-        );
+        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(i), e(column));
     }
     out.push_str("</tr></thead><tbody>");
     for row in &table.rows {
         out.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
-            let _ = write!(out, "<td{}>{}</td>", class(i), escape_html(&cell.shown()));
+            let _ = write!(out, "<td{}>{}</td>", class(i), e(&cell.shown()));
         }
         out.push_str("</tr>");
     }
@@ -113,70 +104,51 @@ pub fn table_html(table: &Table) -> String {
 
 /// An experiment's settings, tables and sentence, for a terminal.
 pub fn outcome_text(outcome: &Outcome) -> String {
+    let e = escape_terminal;
     let mut out = format!("{}: {}\n", outcome.id, outcome.title);
     for (name, value) in &outcome.settings {
-        let _ = writeln!(
-            out,
-            "  {}: {}",
-            escape_terminal(name),
-            escape_terminal(value)
-        );
+        let _ = writeln!(out, "  {}: {}", e(name), e(value));
     }
     for table in &outcome.tables {
         let _ = write!(out, "\n{}", table_text(table));
     }
-    let _ = writeln!(out, "\n{}", escape_terminal(&outcome.sentence));
+    let _ = writeln!(out, "\n{}", e(&outcome.sentence));
     out
 }
 
 /// An experiment as Markdown.
 pub fn outcome_markdown(outcome: &Outcome) -> String {
-    let mut out = format!(
-        "## {}: {}\n\n",
-        escape_markdown(&outcome.id),
-        escape_markdown(&outcome.title)
-    );
+    let e = escape_markdown;
+    let mut out = format!("## {}: {}\n\n", e(&outcome.id), e(&outcome.title));
     for (name, value) in &outcome.settings {
-        let _ = writeln!(
-            out,
-            "- {}: {}",
-            escape_markdown(name),
-            escape_markdown(value)
-        );
+        let _ = writeln!(out, "- {}: {}", e(name), e(value));
     }
     for table in &outcome.tables {
         let _ = write!(out, "\n{}", table_markdown(table));
     }
-    let _ = writeln!(out, "\n{}", escape_markdown(&outcome.sentence));
+    let _ = writeln!(out, "\n{}", e(&outcome.sentence));
     out
 }
 
 /// An experiment as an HTML section, its figures inline.
 pub fn outcome_html(outcome: &Outcome) -> String {
+    let e = escape_html;
     let mut out = format!(
         "<section id=\"experiment-{0}\"><h3>{0}: {1}</h3><p>{2}</p><dl class=\"settings\">",
-        escape_html(&outcome.id),
-        escape_html(&outcome.title),
-        escape_html(&outcome.sentence)
+        e(&outcome.id),
+        e(&outcome.title),
+        e(&outcome.sentence)
     );
     for (name, value) in &outcome.settings {
-        let _ = write!(
-            out,
-            "<dt>{}</dt><dd>{}</dd>",
-            escape_html(name),
-            escape_html(value)
-        );
+        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", e(name), e(value));
     }
     out.push_str("</dl>\n");
-    for table in &outcome.tables {
-        out.push_str(&table_html(table));
-    }
+    out.extend(outcome.tables.iter().map(table_html));
     for figure in &outcome.figures {
+        let (image, caption) = (svg(figure), e(&figure.caption));
         let _ = writeln!(
             out,
-            "<figure>{}<figcaption>{}</figcaption></figure>",
-            svg(figure),
-            escape_html(&figure.caption)
+            "<figure>{image}<figcaption>{caption}</figcaption></figure>"
         );
     }
     out.push_str("</section>\n");

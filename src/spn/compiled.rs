@@ -15,6 +15,26 @@ use super::validity::NodeKind;
 /// Nothing underflows or overflows, however many variables there are; the logarithm is taken once,
 /// at the end. Results do not depend on the order in which children, nodes or variables were
 /// added. Queries allocate nothing once their [`Workspace`] has grown to the network's size.
+///
+/// ```
+/// use lpf::spn::Workspace;
+/// use lpf::{Spn, SpnBuilder, SpnEvidence};
+///
+/// // Two coins that show the same side.
+/// let mut builder = SpnBuilder::new(&[2, 2])?;
+/// let mut sides = Vec::new();
+/// for side in 0..2 {
+///     let both = [builder.indicator(0, side)?, builder.indicator(1, side)?];
+///     sides.push((builder.product(&both)?, 0.5));
+/// }
+/// let root = builder.sum(&sides)?;
+/// let spn = Spn::new(builder.build(root)?);
+/// let mut seen = SpnEvidence::none(spn.network());
+/// seen.observe(0, 1)?;
+/// let mut workspace = Workspace::new();
+/// assert_eq!(spn.marginals(&seen, &mut workspace)?.probabilities(1), [0.0, 1.0]);
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Compiled {
     pub(super) network: Network<f64>,

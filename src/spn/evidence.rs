@@ -21,7 +21,7 @@ pub enum EvidenceError {
     /// More or fewer likelihoods than states.
     #[error(
         "{likelihoods} likelihoods for variable {variable}, which has {states} states; give one \
-         a state"
+         per state"
     )]
     Length {
         variable: usize,
@@ -66,6 +66,18 @@ enum Slot {
 /// Soft evidence `λ` on variable `v` multiplies the value of every assignment by `λ[x_v]`.
 /// Its scale does not matter for conditional probabilities; a zero rules a state out. Hard
 /// evidence is a likelihood of one for the observed state and of zero for the others.
+///
+/// ```
+/// use lpf::{SpnBuilder, SpnEvidence};
+///
+/// let mut builder = SpnBuilder::new(&[2])?;
+/// let root = builder.leaf(0, &[0.25, 0.75])?;
+/// let network = builder.build(root)?;
+/// let mut evidence = SpnEvidence::none(&network);
+/// evidence.weigh(0, &[1.0, 0.5])?;
+/// assert_eq!(network.evaluate(&evidence)?, 0.25 + 0.75 * 0.5);
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence<S = f64> {
     /// Where the likelihoods of a variable start, and one more.

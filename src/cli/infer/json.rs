@@ -11,7 +11,7 @@ use crate::answer::Answer;
 ///
 /// Numbers are the shortest that read back as the same double. Control characters, the upper ones
 /// included, are written as `\\u....`, so that no name can disturb a terminal.
-pub fn line(answer: &Answer) -> Vec<u8> {
+pub(crate) fn line(answer: &Answer) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
     // Plain structs of numbers and strings cannot fail to become JSON, nor memory to be written.
     let _ = answer.serialize(&mut Serializer::with_formatter(&mut out, Harmless));

@@ -57,7 +57,7 @@ const _: () = assert!(MAX_LINE_BYTES == 64 << 20);
 /// Combine the evidence about each entity into one distribution over classes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Args {
+pub(crate) struct Args {
     /// Records, one JSON object a line; - for standard input. No line may exceed 64 MiB
     #[arg(value_name = "FILE.jsonl")]
     file: PathBuf,
@@ -104,7 +104,7 @@ enum Format {
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut settings = args.options.builder(args.method).influence(args.explain);
     if let Some(path) = &args.calibration {
         settings = settings.calibration(path.as_path());

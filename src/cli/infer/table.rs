@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 3;
 
 /// A table under way.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// Bars in Unicode, headings in bold: on a terminal only.
     rich: bool,
     /// The classes that the last heading named.
@@ -29,7 +29,7 @@ pub struct Table {
 
 impl Table {
     /// A new table; plain characters unless a terminal shows it and `NO_COLOR` is not set.
-    pub fn new(terminal: bool) -> Self {
+    pub(crate) fn new(terminal: bool) -> Self {
         let plain = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Table {
@@ -39,7 +39,7 @@ impl Table {
     }
 
     /// The lines for one answer, after a heading where the classes are new.
-    pub fn rows(&mut self, answer: &Answer) -> String {
+    pub(crate) fn rows(&mut self, answer: &Answer) -> String {
         let mut out = String::new();
         let classes = &answer.classes;
         let p = answer.distribution.probabilities();

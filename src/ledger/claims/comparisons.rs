@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("X.ranges", ranges),
 ];
 
-fn whole(n: usize) -> BigRational {
+fn integer(n: usize) -> BigRational {
     BigRational::from_integer(n.into())
 }
 
@@ -84,7 +84,7 @@ fn lists(cx: &Context<'_>) -> Outcome {
         ("abstract/theorems", theorems.count()),
     ] {
         let stated = cx.number(id)?;
-        holds &= stated.value() == whole(listed);
+        holds &= stated.value() == integer(listed);
         evidence.push(format!("{id}: {stated} stated, {listed} listed"));
     }
     Ok(Finding::decided(
@@ -99,7 +99,7 @@ fn scope(cx: &Context<'_>) -> Outcome {
     let domains = cx.number("abstract/evaluation-domains")?;
     let words = cx.words("sec:limitations-ack/scope");
     Ok(Finding::decided(
-        (words == "single domain") == (domains.value() == whole(1)),
+        (words == "single domain") == (domains.value() == integer(1)),
         format!("{domains} domains (abstract)"),
         format!("{words} (section 8.1)"),
         Vec::new(),
@@ -110,7 +110,7 @@ fn baselines(cx: &Context<'_>) -> Outcome {
     let count = cx.number("sec:limitations-ack/baselines")?;
     let words = cx.words("sec:limitations-ack/compared-with");
     Ok(Finding::decided(
-        (words == "uniform averaging only") == (count.value() == whole(1)),
+        (words == "uniform averaging only") == (count.value() == integer(1)),
         format!("{count} baselines"),
         words,
         Vec::new(),
@@ -146,7 +146,7 @@ fn ranges(cx: &Context<'_>) -> Outcome {
         let printed = cx.number(id)?;
         let value = printed.value();
         let share = printed.suffix() == Suffix::Percent;
-        if value < whole(0) || (share && value > whole(1)) {
+        if value < integer(0) || (share && value > integer(1)) {
             outside.push(format!("{id}: {printed}"));
         }
         count += 1;

@@ -53,33 +53,49 @@ pub(super) fn l1(a: &[BigRational], b: &[BigRational]) -> BigRational {
 }
 
 pub(super) fn power(x: &BigRational, n: u64) -> BigRational {
-    (0..n).fold(BigRational::one(), |product, _| product * x)
+    // Numerator and denominator have no common factor, and neither have their powers.
+    let raised = |part: &BigInt| num_traits::pow(part.clone(), n as usize);
+    BigRational::new_raw(raised(x.numer()), raised(x.denom()))
 }
 
-/// `P(X = k)` for a binomial `X`.
-pub(super) fn binomial_point(n: u64, k: u64, p: &BigRational) -> BigRational {
-    let mut ways = BigInt::one();
-    for i in 0..k {
-        ways = ways * (n - i) / (i + 1);
-    }
+/// `P(X = k)` for a binomial `X` and `k` from 0 to `n`.
+pub(super) fn binomial(n: u64, p: &BigRational) -> Vec<BigRational> {
     let misses = BigRational::one() - p;
-    BigRational::from_integer(ways) * power(p, k) * power(&misses, n - k)
+    let mut ways = BigInt::one();
+    let mut points = Vec::new();
+    for k in 0..=n {
+        let chance = power(p, k) * power(&misses, n - k);
+        points.push(BigRational::from_integer(ways.clone()) * chance);
+        ways = ways * (n - k) / (k + 1);
+    }
+    points
 }
 
-/// The probability of the outcomes `k` of a binomial that `fails` holds of.
-pub(super) fn failure(n: u64, p: &BigRational, fails: impl Fn(u64) -> bool) -> BigRational {
-    let failing = (0..=n).filter(|&k| fails(k));
-    failing.map(|k| binomial_point(n, k, p)).sum()
+/// The rates k/8 between 0 and 1, each with its binomial distribution for `n` trials.
+pub(super) fn eighths(n: u64) -> Vec<(BigRational, Vec<BigRational>)> {
+    let rates = (1..8).map(|k| fraction(k, 8));
+    rates.map(|p| (p.clone(), binomial(n, &p))).collect()
+}
+
+/// The probability of the outcomes `k` that `fails` holds of.
+pub(super) fn failure(points: &[BigRational], fails: impl Fn(u64) -> bool) -> BigRational {
+    let outcomes = points.iter().zip(0..);
+    outcomes
+        .filter(|(_, k)| fails(*k))
+        .map(|(point, _)| point)
+        .sum()
 }
 
 /// `P(|X/n − p| > ε)` for a binomial `X`.
 pub(super) fn binomial_tail(n: u64, p: &BigRational, epsilon: &BigRational) -> BigRational {
-    failure(n, p, |k| (fraction(k, n) - p).abs() > *epsilon)
+    failure(&binomial(n, p), |k| (fraction(k, n) - p).abs() > *epsilon)
 }
 
-/// Whether a double is below a fraction; a double that is no number is not.
-pub(super) fn below(x: f64, y: &BigRational) -> bool {
-    rational(x).is_some_and(|x| x < *y)
+/// Doubles as fractions; `None` where one has no value or is none.
+pub(super) fn fractions<E>(
+    values: impl Iterator<Item = Result<f64, E>>,
+) -> Option<Vec<BigRational>> {
+    values.map(|value| rational(value.ok()?)).collect()
 }
 
 /// Whether every case passed, and how many there were.

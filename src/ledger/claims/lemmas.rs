@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
 use super::exact::{
-    Tally, binomial_point, binomial_tail, compositions, distributions, fraction, twice_exp,
+    Tally, binomial, binomial_tail, compositions, distributions, fraction, twice_exp,
 };
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
@@ -45,9 +45,8 @@ fn unbiased(_: &Context<'_>) -> Outcome {
             for m in 1..=4u64 {
                 // k of the m samples fall on the first point.
                 let outcome = |k| fraction(k, m) * a + fraction(m - k, m) * b;
-                let mean: BigRational = (0..=m)
-                    .map(|k| binomial_point(m, k, &weights[0]) * outcome(k))
-                    .sum();
+                let points = binomial(m, &weights[0]).into_iter().zip(0..);
+                let mean: BigRational = points.map(|(chance, k)| chance * outcome(k)).sum();
                 tally.case(mean == truth, || format!("M = {m}, weights {weights:?}"));
             }
         }

@@ -25,6 +25,8 @@ mod t7;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use rayon::prelude::*;
+
 use super::expr::{Expr, LedgerError, Reading, overlap, shown};
 use super::paper::{Account, DependencyGraph, Node, Paper, Printed, Value};
 use super::recompute::{self, Kind, Recomputation};
@@ -349,10 +351,11 @@ pub fn judge_all(paper: &Paper, records: &Records) -> Vec<Judged> {
 }
 
 /// [`judge_all`], telling `done` of each claim when its verdict is there.
-pub fn judge_each(paper: &Paper, records: &Records, done: impl Fn(&Claim)) -> Vec<Judged> {
+pub fn judge_each(paper: &Paper, records: &Records, done: impl Fn(&Claim) + Sync) -> Vec<Judged> {
     let recomputations = recompute::all();
     let mut judged: Vec<Judged> = all()
-        .iter()
+        .par_iter()
+        .with_max_len(1)
         .map(|claim| {
             let finding = claim.judge(paper, records, &recomputations);
             done(claim);

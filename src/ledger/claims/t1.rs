@@ -3,7 +3,9 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::exact::{Tally, below, distributions, failure, fraction, l1, normalized, power};
+use super::exact::{
+    Tally, distributions, eighths, failure, fraction, fractions, l1, normalized, power,
+};
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
     Constant, Witness, binned_ranges, first_violation, half_count, prior_corrected_exact,
@@ -11,13 +13,13 @@ use crate::bounds::{
 };
 use crate::ledger::verdict::Finding;
 use crate::math::rational;
-use crate::simplex::Distribution;
+use crate::simplex::{Distribution, SimplexError};
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("T1", preservation),
     ("T1.Keff", half),
-    ("T1'", prior_corrected),
-    ("T1''", binning),
+    ("T1'", |_| Ok(prior_corrected(prior_corrected_exact))),
+    ("T1''", |_| Ok(binning(1.0))),
     ("T1.observed", observed),
     ("T1.vacuous", vacuous),
     ("T1.bernstein", bernstein),
@@ -80,9 +82,15 @@ fn half(_: &Context<'_>) -> Outcome {
     Ok(finding)
 }
 
+/// How a prior and exact factors are combined.
+type Rule = fn(
+    &Distribution<BigRational>,
+    &[Distribution<BigRational>],
+) -> Result<Distribution<BigRational>, SimplexError>;
+
 /// All pairs (prior, likelihoods of the observed values), against Bayes' rule on the joint
 /// distribution; then factors off by a factor of two in each entry, either way.
-fn prior_corrected(_: &Context<'_>) -> Outcome {
+fn prior_corrected(rule: Rule) -> Finding {
     let mut tally = Tally::default();
     let valid = |values: Vec<BigRational>| Distribution::from_weights(values).ok();
     for (classes, most_items) in [(2, 3), (3, 2)] {
@@ -98,7 +106,7 @@ fn prior_corrected(_: &Context<'_>) -> Outcome {
                         .collect();
                     let corrected = valid(prior.clone())
                         .zip(factors)
-                        .and_then(|(prior, factors)| prior_corrected_exact(&prior, &factors).ok());
+                        .and_then(|(prior, factors)| rule(&prior, &factors).ok());
                     let posterior = valid(joint.collect());
                     tally.case(corrected.is_some() && corrected == posterior, || {
                         format!("prior {}, {items} items", tuple(&prior))
@@ -128,10 +136,10 @@ fn prior_corrected(_: &Context<'_>) -> Outcome {
             }
         }
     }
-    Ok(tally.finding(
+    tally.finding(
         "priors with denominator 4, likelihoods 1/4, 1/2, 3/4, two classes with up to three items \
          and three classes with up to two; factors off by 2 or 1/2 in each entry, K = 1 to 3",
-    ))
+    )
 }
 
 /// All sequences of `length` of the given values.
@@ -147,21 +155,23 @@ fn grid<T: Clone>(values: &[T], length: usize) -> Vec<Vec<T>> {
     })
 }
 
-/// One bin and two bins of `n` points each, over all outcomes.
-fn binning(_: &Context<'_>) -> Outcome {
+/// One bin and two bins of `n` points each, over all outcomes; the ranges are made for `looser·δ`.
+fn binning(looser: f64) -> Finding {
     let mut tally = Tally::default();
-    for bins in [1, 2] {
-        for n in 1..=10u64 {
+    for n in 1..=10u64 {
+        let rates = eighths(n);
+        for bins in [1, 2] {
             for delta in [0.0625, 0.25, 0.5] {
                 // The same range whatever the other bin's count is.
-                let ranges = (0..=n).map(|hits| binned_ranges(&vec![(hits, n); bins], delta));
-                let Ok(ranges) = ranges.collect::<Result<Vec<_>, _>>() else {
-                    return Ok(Finding::not_reproducible("no range", Vec::new()));
+                let range = |hits| binned_ranges(&vec![(hits, n); bins], looser * delta);
+                let low = fractions((0..=n).map(|hits| range(hits).map(|bins| bins[0].low)));
+                let high = fractions((0..=n).map(|hits| range(hits).map(|bins| bins[0].high)));
+                let Some((low, high)) = low.zip(high) else {
+                    return Finding::not_reproducible("no range", Vec::new());
                 };
-                for p in (1..8).map(|k| fraction(k, 8)) {
-                    let misses = failure(n, &p, |hits| {
-                        let range = ranges[hits as usize][0];
-                        below(range.high, &p) || rational(range.low).is_none_or(|low| low > p)
+                for (p, points) in &rates {
+                    let misses = failure(points, |hits| {
+                        high[hits as usize] < *p || low[hits as usize] > *p
                     });
                     let all_right = power(&(BigRational::one() - misses), bins as u64);
                     let holds =
@@ -173,7 +183,7 @@ fn binning(_: &Context<'_>) -> Outcome {
             }
         }
     }
-    Ok(tally.finding("one and two bins of 1 to 10 points with true rate k/8, δ = 1/16, 1/4, 1/2"))
+    tally.finding("one and two bins of 1 to 10 points with true rate k/8, δ = 1/16, 1/4, 1/2")
 }
 
 fn observed(cx: &Context<'_>) -> Outcome {
@@ -260,4 +270,23 @@ fn entities(cx: &Context<'_>) -> Outcome {
         format!("N = {table} in Table 1"),
         Vec::new(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::VerdictKind;
+
+    #[test]
+    fn the_plain_product_and_ranges_that_are_too_narrow_are_refuted() {
+        let plain: Rule = |prior, factors| {
+            let product = |y: usize| {
+                let one = BigRational::one();
+                factors.iter().fold(one, |p, f| p * &f.probabilities()[y])
+            };
+            Distribution::from_weights((0..prior.classes()).map(product).collect())
+        };
+        assert_eq!(prior_corrected(plain).verdict.kind(), VerdictKind::Refuted);
+        assert_eq!(binning(1.9).verdict.kind(), VerdictKind::Refuted);
+    }
 }

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::Signed;
 
-use super::exact::{BITS, Tally, binomial_tail, failure, fraction};
+use super::exact::{BITS, Tally, binomial_tail, eighths, failure, fraction};
 use super::{Check, Context, Outcome, row_name};
 use crate::bounds::{empirical_bernstein_error, sample_variance_up};
 use crate::ledger::verdict::Finding;
@@ -11,7 +11,7 @@ use crate::math::{Enclosure, rational};
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("T2", monte_carlo),
-    ("T2'", empirical_bernstein),
+    ("T2'", |_| Ok(empirical_bernstein(1.0))),
     ("T2.within", within),
     ("T2.rate", |cx| rate(cx, "mean", "mean error")),
     ("T2.rate-p95", |cx| rate(cx, "p95", "95th percentile")),
@@ -58,21 +58,22 @@ fn monte_carlo(cx: &Context<'_>) -> Outcome {
     ))
 }
 
-/// The same decoders, with the radius that each outcome's own variance gives.
-fn empirical_bernstein(_: &Context<'_>) -> Outcome {
+/// The same decoders, with the radius that each outcome's own variance gives, times `factor`.
+fn empirical_bernstein(factor: f64) -> Finding {
     let mut tally = Tally::default();
     for m in [16u64, 32, 64] {
+        let rates = eighths(m);
         for delta in [0.0625, 0.25, 0.5] {
             let radius = |hits: u64| {
                 let mut values = vec![0.0; m as usize];
                 values[..hits as usize].fill(1.0);
                 let variance = sample_variance_up(&values).ok()?;
-                rational(empirical_bernstein_error(m, 2, variance, delta).ok()?)
+                rational(factor * empirical_bernstein_error(m, 2, variance, delta).ok()?)
             };
             let radii: Vec<Option<BigRational>> = (0..=m).map(radius).collect();
-            for p in (1..8).map(|k| fraction(k, 8)) {
-                let beyond = failure(m, &p, |hits| {
-                    let off = (fraction(hits, m) - &p).abs();
+            for (p, points) in &rates {
+                let beyond = failure(points, |hits| {
+                    let off = (fraction(hits, m) - p).abs();
                     radii[hits as usize]
                         .as_ref()
                         .is_none_or(|radius| off > *radius)
@@ -82,9 +83,9 @@ fn empirical_bernstein(_: &Context<'_>) -> Outcome {
             }
         }
     }
-    Ok(tally.finding(
+    tally.finding(
         "decoders certain of one class, posterior mass k/8, M = 16, 32, 64, δ = 1/16, 1/4, 1/2",
-    ))
+    )
 }
 
 fn within(cx: &Context<'_>) -> Outcome {
@@ -178,4 +179,19 @@ fn falls(cx: &Context<'_>) -> Outcome {
         found,
         Vec::new(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::VerdictKind;
+
+    #[test]
+    fn a_radius_a_fifth_as_large_is_refuted() {
+        let kind = |factor| empirical_bernstein(factor).verdict.kind();
+        assert_eq!(
+            (kind(1.0), kind(0.2)),
+            (VerdictKind::Proved, VerdictKind::Refuted)
+        );
+    }
 }

@@ -11,7 +11,7 @@ use crate::math::Enclosure;
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("T4", floor),
-    ("T4'", log_loss_and_fano),
+    ("T4'", |_| Ok(log_loss_and_fano(3))),
     ("T4.pairing", pairing),
     ("T4.sum", sum),
     ("T4.between", between),
@@ -61,15 +61,10 @@ fn fano(error: &BigRational, classes: u64) -> Option<Enclosure> {
 }
 
 /// Gibbs' inequality for every pair of distributions; Fano's for evidence with two equally likely
-/// values, every pair of posteriors and every decision.
-fn log_loss_and_fano(_: &Context<'_>) -> Outcome {
+/// values, every pair of posteriors and every decision, with the bound for `classes`.
+fn log_loss_and_fano(classes: u64) -> Finding {
     let mut tally = Tally::default();
-    let undefined = || {
-        Ok(Finding::not_reproducible(
-            "a logarithm is undefined",
-            Vec::new(),
-        ))
-    };
+    let undefined = || Finding::not_reproducible("a logarithm is undefined", Vec::new());
     for truth in distributions(3, 6, 0) {
         for prediction in distributions(3, 6, 1) {
             let pair = cross_entropy(&truth, &prediction).zip(cross_entropy(&truth, &truth));
@@ -88,7 +83,7 @@ fn log_loss_and_fano(_: &Context<'_>) -> Outcome {
     let posteriors = distributions(3, 4, 0);
     let entropies: Option<Vec<_>> = posteriors.iter().map(|p| cross_entropy(p, p)).collect();
     // Two posteriors with denominator 4 have an error with denominator 8.
-    let allowed: Option<Vec<_>> = (0..=8).map(|k| fano(&fraction(k, 8), 3)).collect();
+    let allowed: Option<Vec<_>> = (0..=8).map(|k| fano(&fraction(k, 8), classes)).collect();
     let Some((entropies, allowed)) = entropies.zip(allowed) else {
         return undefined();
     };
@@ -113,10 +108,10 @@ fn log_loss_and_fano(_: &Context<'_>) -> Outcome {
             }
         }
     }
-    Ok(tally.finding(
+    tally.finding(
         "log loss: three classes, posteriors and predictions with denominator 6; Fano: two values of \
          the evidence, posteriors with denominator 4, every decision",
-    ))
+    )
 }
 
 fn pairing(cx: &Context<'_>) -> Outcome {
@@ -212,4 +207,15 @@ fn quality(cx: &Context<'_>) -> Outcome {
     let mean = cx.number("fig:information/quality")?;
     let reason = format!("no formula for the quality is printed, only its mean {mean}");
     Ok(Finding::not_reproducible(reason, Vec::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::VerdictKind;
+
+    #[test]
+    fn fano_for_two_classes_is_refuted_by_three() {
+        assert_eq!(log_loss_and_fano(2).verdict.kind(), VerdictKind::Refuted);
+    }
 }

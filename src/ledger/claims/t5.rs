@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::exact::{Tally, distributions, fraction, l1, normalized};
+use super::exact::{Tally, distributions, fraction, l1, normalized, power};
 use super::t1::ITEMS;
 use super::{Check, Context, Outcome, of_witness, row_name};
 use crate::bounds::{first_corruption_violation, tuple};
@@ -12,7 +12,7 @@ use crate::ledger::verdict::Finding;
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("T5", corruption),
-    ("T5'", hilbert_bound),
+    ("T5'", |_| Ok(hilbert_bound(4))),
     ("T5.meaning", meaning),
     ("T5.superlinear", superlinear),
     ("T5.figure", noise),
@@ -55,8 +55,9 @@ fn spread(before: &[BigRational], after: &[BigRational]) -> Option<BigRational> 
 
 /// Two items replaced beside one that is not, in every way that a grid of factors allows.
 ///
-/// With `r = e^R`, `L1 ≤ 2·tanh(R/4)` is `((2 + L1)/(2 − L1))² ≤ r`, a comparison of fractions.
-fn hilbert_bound(_: &Context<'_>) -> Outcome {
+/// With `r = e^R`, `L1 ≤ 2·tanh(R/n)` is `((2 + L1)/(2 − L1))ⁿ ≤ r²`, a comparison of fractions; the
+/// claim has `n = 4`.
+fn hilbert_bound(n: u64) -> Finding {
     let mut tally = Tally::default();
     let (one, two) = (BigRational::one(), fraction(2, 1));
     for (classes, denominator) in [(2, 5), (3, 4)] {
@@ -85,7 +86,7 @@ fn hilbert_bound(_: &Context<'_>) -> Outcome {
                         let ratio = &one + moved / (&two * &smallest);
                         r.as_ref().is_some_and(|r| *r <= &ratio * &ratio)
                     });
-                    &root * &root <= range && range <= first * second && from_l1
+                    power(&root, n) <= &range * &range && range <= first * second && from_l1
                 });
                 tally.case(holds, || {
                     format!(
@@ -99,10 +100,10 @@ fn hilbert_bound(_: &Context<'_>) -> Outcome {
             }
         }
     }
-    Ok(tally.finding(
+    tally.finding(
         "two of three factors replaced, over two classes with denominator 5 and three with \
          denominator 4, no entry zero; parts 1 to 3",
-    ))
+    )
 }
 
 fn meaning(cx: &Context<'_>) -> Outcome {
@@ -252,4 +253,15 @@ fn baseline(cx: &Context<'_>) -> Outcome {
     } else {
         Finding::reproduced("the average's shift grows with K", evidence)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::VerdictKind;
+
+    #[test]
+    fn a_fifth_of_the_range_is_refuted() {
+        assert_eq!(hilbert_bound(5).verdict.kind(), VerdictKind::Refuted);
+    }
 }

@@ -54,7 +54,7 @@ impl fmt::Display for Account {
 pub struct Dependency {
     /// The place that says it.
     pub account: Account,
-    /// Of which result.
+    /// The result it speaks of.
     pub of: Node,
     /// What it is said to rest on.
     pub on: Vec<Node>,

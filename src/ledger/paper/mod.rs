@@ -56,7 +56,7 @@ pub struct Cell {
 /// The id was asked for and is not in the paper's data, or holds a word instead of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuchCell {
-    /// The id.
+    /// The id that was asked for.
     pub id: String,
 }
 

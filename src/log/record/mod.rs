@@ -34,6 +34,17 @@ pub use prediction::{LoggedUncertainty, Prediction};
 use crate::simplex::SimplexError;
 
 /// What a line says, before it is known whether it makes sense.
+///
+/// ```
+/// use lpf::{Answerer, Method, Record};
+///
+/// let line = br#"{"entity": "C5", "label": 1, "evidence": [{"factor": [0.25, 0.75]}]}"#;
+/// let record = Record::parse(line)?;
+/// assert_eq!(record.evidence[0].factor, Some(vec![0.25, 0.75]));
+/// let answer = Answerer::builder(Method::Spn).build()?.answer_record(record)?;
+/// assert_eq!(answer.label, Some(1));
+/// # Ok::<(), lpf::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Record<'a> {
@@ -223,7 +234,7 @@ pub enum Fault {
     },
     /// A weight that is NaN, infinite or negative.
     Weight(f64),
-    /// A label that is none of the classes.
+    /// A label that is not one of the classes.
     UnknownClass {
         /// The label as given.
         label: String,
@@ -262,7 +273,7 @@ impl fmt::Display for Fault {
                 write!(f, "{value:?}; a weight is finite and not negative")
             }
             Fault::UnknownClass { label, classes } => {
-                write!(f, "{label} is none of the classes {classes}")
+                write!(f, "{label} is not one of the classes {classes}")
             }
         }
     }

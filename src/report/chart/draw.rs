@@ -99,13 +99,11 @@ fn below_marks(panel: &Panel) -> f64 {
 
 fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
     let plot_width = PANEL_WIDTH - LEFT - RIGHT;
-    let xs = panel
-        .series
-        .iter()
-        .flat_map(|s| s.points.iter().map(|p| p.0));
+    let all = || panel.series.iter();
+    let xs = all().flat_map(|s| s.points.iter().map(|p| p.0));
     let bars_or_areas = |s: &&Series| matches!(s.shape, Shape::Bars | Shape::Area);
-    let zero = panel.series.iter().find(bars_or_areas).map(|_| 0.0);
-    let ys = panel.series.iter().flat_map(|s| {
+    let zero = all().find(bars_or_areas).map(|_| 0.0);
+    let ys = all().flat_map(|s| {
         s.points.iter().enumerate().flat_map(|(i, p)| {
             let e = s.errors.get(i).copied().unwrap_or_default();
             [p.1 - e, p.1 + e]
@@ -130,11 +128,7 @@ fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
     );
     frame.axes(out, panel);
     let mut below: Option<&Series> = None;
-    let bars = panel
-        .series
-        .iter()
-        .filter(|s| s.shape == Shape::Bars)
-        .count();
+    let bars = all().filter(|s| s.shape == Shape::Bars).count();
     let mut bar = 0;
     for series in &panel.series {
         match series.shape {
@@ -149,84 +143,75 @@ fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
             Shape::Line | Shape::Dashed | Shape::Points => frame.line(out, series),
         }
     }
-    let mut entry_y = frame.top + PLOT_HEIGHT + BOTTOM + below_marks(panel) + 6.0;
+    let mut y = frame.top + PLOT_HEIGHT + BOTTOM + below_marks(panel) + 6.0;
     for line in legend(panel) {
-        let mut entry_x = frame.left;
+        let mut x = frame.left;
         for series in line {
-            let (colour, dash, _) = look(series.role);
-            match series.shape {
-                Shape::Area | Shape::Bars => {
-                    let _ = write!(
-                        out,
-                        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"24\" height=\"10\" fill=\"{colour}\" \
-                         fill-opacity=\"0.55\" stroke=\"{colour}\"/>",
-                        entry_x,
-                        entry_y - 10.0
-                    );
-                }
-                Shape::Line | Shape::Dashed | Shape::Points => {
-                    if series.shape != Shape::Points {
-                        let _ = write!(
-                            out,
-                            "<line x1=\"{entry_x:.1}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\" \
-                             stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dash}\"/>",
-                            entry_x + 24.0,
-                            entry_y - 4.5
-                        );
-                    }
-                    if series.shape != Shape::Dashed {
-                        mark(out, series.role, entry_x + 12.0, entry_y - 4.5);
-                    }
-                }
-            }
-            let _ = write!(
-                out,
-                "<text x=\"{:.1}\" y=\"{entry_y:.1}\">{}</text>",
-                entry_x + 30.0,
-                escape_html(&series.name)
-            );
-            entry_x += entry_width(series);
+            legend_entry(out, series, x, y);
+            x += entry_width(series);
         }
-        entry_y += LEGEND_LINE;
+        y += LEGEND_LINE;
     }
+}
+
+/// The sample of a series' look and its name, from `x` on.
+fn legend_entry(out: &mut String, series: &Series, x: f64, y: f64) {
+    let (colour, dash, _) = look(series.role);
+    let middle = y - 4.5;
+    if matches!(series.shape, Shape::Area | Shape::Bars) {
+        let _ = write!(
+            out,
+            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"24\" height=\"10\" fill=\"{colour}\" \
+             fill-opacity=\"0.55\" stroke=\"{colour}\"/>",
+            y - 10.0
+        );
+    }
+    if matches!(series.shape, Shape::Line | Shape::Dashed) {
+        let _ = write!(
+            out,
+            "<line x1=\"{x:.1}\" x2=\"{:.1}\" y1=\"{middle:.1}\" y2=\"{middle:.1}\" \
+             stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dash}\"/>",
+            x + 24.0
+        );
+    }
+    if matches!(series.shape, Shape::Line | Shape::Points) {
+        mark(out, series.role, x + 12.0, middle);
+    }
+    let (x, name) = (x + 30.0, escape_html(&series.name));
+    let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
 }
 
 /// One mark, centred.
 fn mark(out: &mut String, role: Role, x: f64, y: f64) {
     let (colour, _, shape) = look(role);
-    let path = match shape {
-        's' => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),
-        'd' => format!("M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5-4.5z", y - 4.5),
-        't' => format!("M{x:.1} {:.1}l4.5 8h-9z", y - 5.0),
-        'v' => format!("M{x:.1} {:.1}l4.5-8h-9z", y + 5.0),
-        'x' => {
-            let _ = write!(
-                out,
-                "<path d=\"M{:.1} {:.1}l8 8m0-8l-8 8\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>",
-                x - 4.0,
-                y - 4.0
-            );
-            return;
-        }
-        '+' => {
-            let _ = write!(
-                out,
-                "<path d=\"M{:.1} {y:.1}h10M{x:.1} {:.1}v10\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>",
-                x - 5.0,
-                y - 5.0
-            );
-            return;
-        }
+    let filled = format!("fill=\"{colour}\"");
+    let lines = format!("stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"");
+    let (path, style) = match shape {
+        's' => (format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5), filled),
+        'd' => (
+            format!("M{x:.1} {:.1}l4.5 4.5l-4.5 4.5l-4.5-4.5z", y - 4.5),
+            filled,
+        ),
+        't' => (format!("M{x:.1} {:.1}l4.5 8h-9z", y - 5.0), filled),
+        'v' => (format!("M{x:.1} {:.1}l4.5-8h-9z", y + 5.0), filled),
+        'x' => (
+            format!("M{:.1} {:.1}l8 8m0-8l-8 8", x - 4.0, y - 4.0),
+            lines,
+        ),
+        '+' => (
+            format!("M{:.1} {y:.1}h10M{x:.1} {:.1}v10", x - 5.0, y - 5.0),
+            lines,
+        ),
         '.' => return,
         _ => {
             let _ = write!(
                 out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{colour}\"/>"
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" {filled}/>"
             );
             return;
         }
     };
-    let _ = write!(out, "<path d=\"{path}\" fill=\"{colour}\"/>");
+    let _ = write!(out, "<path d=\"{path}\" {style}/>");
 }
 
 /// The plotting area of one panel.
@@ -316,10 +301,9 @@ impl Frame {
 
     fn line(&self, out: &mut String, series: &Series) {
         let (colour, dash, _) = look(series.role);
-        let dash = if series.shape == Shape::Line {
-            ""
-        } else {
-            dash
+        let dash = match series.shape {
+            Shape::Line => "",
+            _ => dash,
         };
         for (i, x, y) in self.visible(series) {
             self.error_bar(out, series, i, x);

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::{Place, check, verdict};
 
 const GOOD: &str = "{\"probs\":[0.75,0.25],\"label\":0}\n";
-/// An answer whose outcome is none of the classes.
+/// An answer whose outcome is not one of the classes.
 const UNKNOWN: &str = "{\"probs\":[0.75,0.25],\"label\":7}\n";
 
 #[test]
@@ -16,11 +16,11 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
         ("x", "cannot be read"),
         (
             "{\"probs\":[0.5,0.5],\"label\":2}",
-            "a label that is none of the classes",
+            "a label that is not one of the classes",
         ),
         (
             "{\"probs\":[0.5,0.5],\"label\":\"a\"}",
-            "a label that is none of the classes",
+            "a label that is not one of the classes",
         ),
         ("{\"probs\":[0.5,0.5]}", "no label"),
         (

@@ -145,11 +145,11 @@ fn every_wrong_line_is_refused_with_its_place() {
         (
             r#"{"entity":"a","classes":["p","q"],"label":"r","evidence":[{"factor":[1,0]}]}"#
                 .into(),
-            r#":1: label: "r" is none of the classes p, q"#,
+            r#":1: label: "r" is not one of the classes p, q"#,
         ),
         (
             r#"{"entity":"a","label":2,"evidence":[{"factor":[1,0]}]}"#.into(),
-            ":1: label: 2 is none of the classes 0, 1",
+            ":1: label: 2 is not one of the classes 0, 1",
         ),
         (
             r#"{"entity":"a","label":-1,"evidence":[{"factor":[1,0]}]}"#.into(),
