@@ -259,8 +259,8 @@ impl Work<'_> {
         let slots = self.slots.map(|(_, slots)| slots).unwrap_or_default();
         let mut slots = slots.into_iter();
         let Some(mut whole) = slots.next() else {
-            let what = "there is no prediction; one JSON object a line with a label and \
-                        probabilities is needed, or a CSV file with a header";
+            let what = "there is no prediction; JSON lines with a label and probabilities are \
+                        needed, or a CSV file with a header";
             return Err(Error::new(ErrorKind::Audit, what));
         };
         for slot in slots {

@@ -1,4 +1,4 @@
-//! Why a command could not do its work.
+//! Why a command failed.
 
 use std::fmt;
 use std::io;
@@ -8,11 +8,11 @@ use super::display::escaped;
 use crate::error::{Error, ErrorKind};
 use crate::log::{LinesError, RecordError};
 
-/// Why a command could not do its work: exit code 2, except for a closed pipe.
+/// Why a command failed: exit code 2, except for a closed pipe.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Arguments that do not go together.
+    /// Arguments that are wrong or do not go together.
     Usage(String),
     /// A file cannot be opened or read.
     Read {
@@ -130,7 +130,7 @@ impl fmt::Display for Failure {
             }
             Failure::NoRecords { path } => write!(
                 f,
-                "{}: there is no record; one JSON object a line is needed",
+                "{}: there is no record; one JSON object per line is needed",
                 shown(path)
             ),
             Failure::Line { path, line, what } => {

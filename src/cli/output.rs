@@ -49,7 +49,7 @@ impl Output {
         Ok(Output { name, sink })
     }
 
-    /// Whether a person is looking.
+    /// Whether it is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(&self.sink, Sink::Stdout(stdout) if stdout.is_terminal())
     }
@@ -57,7 +57,7 @@ impl Output {
     /// Writes, and for standard output shows at once, one batch of results.
     ///
     /// # Errors
-    /// [`Failure::Write`], or [`Failure::ClosedPipe`] where nobody reads any more.
+    /// [`Failure::Write`], or [`Failure::ClosedPipe`] where the reader has gone.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let written = match &mut self.sink {
             Sink::Stdout(stdout) => {

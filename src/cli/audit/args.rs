@@ -1,4 +1,4 @@
-//! What `lpf audit` can be asked for.
+//! The arguments of `lpf audit`.
 
 use std::path::PathBuf;
 
@@ -14,30 +14,31 @@ use crate::latent::Confidence;
 use crate::log::DEFAULT_TOLERANCE;
 
 const EXAMPLES: &str = "\
-Input, one prediction a line (entity, evidence, samples and uncertainty may be left out):
+Input, one prediction per line (entity, evidence, samples and uncertainty are optional):
   {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1], \"evidence\": [
     {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
 An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard deviations) or \"cov\"
-(a list of rows). Weights are then held against it, and its norm against assumption A2. With --model
-an item may have a posterior or an \"embedding\" instead of its factor.
-CSV with a header, or Parquet: a column `label`, and for each class a column `prob_CLASS` or
-`p_CLASS`. In Parquet, the number of a row stands for that of its line.
-Rows that cannot be used are counted and the first 20 listed; --strict makes them an error.
+(a list of rows). Weights are then compared with it, and assumption A2 is checked. With --model an item
+may have a posterior or an \"embedding\" instead of its factor.
+CSV with a header, or Parquet: a column `label`, and a column `prob_CLASS` or `p_CLASS` for each
+class. Parquet rows are numbered as lines are.
+Rows that cannot be used are counted, and the first 20 are listed; --strict makes them an error.
 
-A check passes if its whole interval is on the good side of its limit, fails if it is wholly on
-the bad side, and is undecided otherwise: then it says how many rows would decide.
-Exit code: 0 no check failed, 1 a check failed (or, with --undecided fail, could not be decided),
-2 the input cannot be used.
+A check passes if its whole interval is on the good side of its limit, fails if all of it is on the
+bad side, and is otherwise undecided; it then says how many rows would decide.
+Exit code: 0 no check failed, 1 a check failed (or was undecided, with --undecided fail), 2 the input
+cannot be used.
 
-Shards: `lpf audit --partial a.state a.jsonl` for each, then `lpf audit --merge a.state b.state`
-gives, byte for byte, the report of `lpf audit a.jsonl b.jsonl`, whatever the order. A baseline
-in shards is `--baseline` of each state.
+Shards: run `lpf audit --partial a.state a.jsonl` for each; `lpf audit --merge a.state b.state` then
+gives the report of `lpf audit a.jsonl b.jsonl`, byte for byte and in any order. For a baseline in
+shards, give --baseline for each state.
 
 Examples:
   lpf audit predictions.jsonl --classes low,medium,high
   lpf audit predictions.csv --threshold ece=0.03 --threshold accuracy=0.9 --format json
   lpf audit new.jsonl --baseline old.jsonl
   lpf audit answers.jsonl --answer distribution --model model.safetensors
+  lpf audit log.jsonl --method prior-corrected --prior 0.2,0.5,0.3
   zcat log.jsonl.gz | lpf audit - --name log.jsonl";
 
 /// Check the guarantees on your own log of predictions.
@@ -45,11 +46,11 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Logs: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for standard input
-    /// [default: answers of the reference implementation, which are part of this program]
+    /// [default: embedded answers of the reference implementation]
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Shape of the output
+    /// Format of the report
     #[arg(long, value_enum, default_value = "text")]
     pub(super) format: Format,
 
@@ -64,7 +65,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) input: InputOptions,
 
-    /// What to call standard input
+    /// Name of standard input in the report
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
 
@@ -72,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(super) classes: Option<Vec<String>>,
 
-    /// The field of the answer, in JSON
+    /// The JSON field of the answer
     #[arg(long, value_name = "FIELD", default_value = "probs")]
     pub(super) answer: String,
 
@@ -84,8 +85,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "reference")]
     pub(super) confidence: Weighting,
 
-    /// A trained model, for items that were logged as posteriors or embeddings without their factors;
-    /// these are computed as `lpf infer --model` does with the same --samples and --seed
+    /// A trained model, for items logged as posteriors or embeddings without factors, which are then
+    /// computed as by `lpf infer --model` with the same --samples and --seed
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub(super) model: Option<PathBuf>,
 
@@ -153,7 +154,7 @@ pub(crate) struct Args {
     pub(super) tolerance: f64,
 }
 
-/// Shapes of output.
+/// Formats of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Plain text
@@ -195,10 +196,10 @@ fn limit(text: &str) -> Result<GivenLimit<'_>, Failure> {
     Ok((text, id, value))
 }
 
-/// How a weight may follow from the posterior of its item; `s` is the mean standard deviation.
+/// How the weight of an item follows from its posterior; `s` is the mean standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Weighting {
-    /// sigmoid(-2s)/(1 + s), as `lpf infer` and the reference implementation have it
+    /// sigmoid(-2s)/(1 + s), as in `lpf infer` and the reference implementation
     Reference,
     /// 1/(1 + s)
     Reciprocal,

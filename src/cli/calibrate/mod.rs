@@ -1,4 +1,4 @@
-//! `lpf calibrate`: a map that makes predictions as sure as they are right.
+//! `lpf calibrate`: a map that makes confidences match hit rates.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ use crate::simplex::Distribution;
 const DELTA: f64 = 0.05;
 
 const EXAMPLES: &str = "\
-Input: one JSON object a line with a label, and the answer that was given or its evidence:
+Input: one JSON object per line with a label, and the logged answer or its evidence:
   {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1]}
   {\"entity\": \"C6\", \"label\": \"low\", \"evidence\": [{\"factor\": [0.7, 0.2, 0.1]}, ...]}
 or CSV with a header, or Parquet: a column `label`, and a column `prob_CLASS` or `p_CLASS` for each
@@ -69,7 +69,7 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     method: Kind,
 
-    /// The field of a logged answer; a line without it is answered from its evidence
+    /// The JSON field of the logged answer; a line without it is answered from its evidence
     #[arg(long, value_name = "FIELD", default_value = "probs")]
     answer: String,
 
@@ -92,7 +92,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Shape of the report on standard output
+    /// Format of the report on standard output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
@@ -112,7 +112,7 @@ enum Kind {
     Isotonic,
 }
 
-/// Shapes of the report.
+/// Formats of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables

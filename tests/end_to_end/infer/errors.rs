@@ -188,11 +188,11 @@ fn every_wrong_line_is_refused_with_its_place() {
         // Nothing at all.
         (
             String::new(),
-            ": there is no record; one JSON object a line is needed",
+            ": there is no record; one JSON object per line is needed",
         ),
         (
             "\n \n\r\n".into(),
-            ": there is no record; one JSON object a line is needed",
+            ": there is no record; one JSON object per line is needed",
         ),
     ];
     for (input, message) in &cases {
