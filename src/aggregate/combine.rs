@@ -1,7 +1,5 @@
 //! All evidence of one entity at once.
 
-use std::fmt;
-
 use rayon::prelude::*;
 
 use super::{Accumulator, Method};
@@ -13,63 +11,35 @@ use crate::spn::{BuildError, QueryError};
 pub const FLAT_LIMIT: usize = 100;
 
 /// Why there is no aggregate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum AggregateError {
     /// The factors cannot be combined.
-    Pool(PoolError),
+    #[error(transparent)]
+    Pool(#[from] PoolError),
     /// The prior-corrected product needs a prior.
+    #[error("the prior-corrected product needs a prior")]
     PriorMissing,
     /// The learned aggregation works on posteriors, not on factors.
+    #[error("the learned aggregation needs a model and posteriors")]
     ModelMissing,
     /// Accumulators of two different methods were to be merged.
+    #[error("an aggregate of method {0} and one of {1} do not merge")]
     Unlike(Method, Method),
     /// A method that is not a product has no such network.
+    #[error("method {0} is no product, so it has no network")]
     NotAProduct(Method),
     /// The likelihoods of an item differ by more than the range of normal doubles, so that no
     /// network can hold them; the direct path can.
-    Underflow {
-        /// Which item.
-        index: usize,
-    },
+    #[error("the likelihoods of item {index} differ too much for a network; use the direct path")]
+    Underflow { index: usize },
     /// The network cannot be built.
+    #[error(transparent)]
     Build(BuildError),
     /// The network cannot be asked.
+    #[error(transparent)]
     Query(QueryError),
-}
-
-impl fmt::Display for AggregateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AggregateError::Pool(error) => error.fmt(f),
-            AggregateError::PriorMissing => {
-                write!(f, "the prior-corrected product needs a prior")
-            }
-            AggregateError::ModelMissing => {
-                write!(f, "the learned aggregation needs a model and posteriors")
-            }
-            AggregateError::Unlike(a, b) => {
-                write!(f, "an aggregate of method {a} and one of {b} do not merge")
-            }
-            AggregateError::NotAProduct(method) => {
-                write!(f, "method {method} is no product, so it has no network")
-            }
-            AggregateError::Underflow { index } => write!(
-                f,
-                "the likelihoods of item {index} differ too much for a network; use the direct path"
-            ),
-            AggregateError::Build(error) => error.fmt(f),
-            AggregateError::Query(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AggregateError {}
-
-impl From<PoolError> for AggregateError {
-    fn from(error: PoolError) -> Self {
-        AggregateError::Pool(error)
-    }
 }
 
 /// The aggregate of all factors, and what it would be without each of them.

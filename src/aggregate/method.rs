@@ -86,17 +86,9 @@ impl fmt::Display for Method {
 }
 
 /// A name that is not a method's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown method; choose one of {}", Method::ALL.map(Method::name).join(", "))]
 pub struct UnknownMethod;
-
-impl fmt::Display for UnknownMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Method::ALL.map(Method::name).join(", ");
-        write!(f, "unknown method; choose one of {names}")
-    }
-}
-
-impl std::error::Error for UnknownMethod {}
 
 impl FromStr for Method {
     type Err = UnknownMethod;

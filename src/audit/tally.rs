@@ -101,21 +101,16 @@ pub struct Tally {
 /// Why tallies cannot be merged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum MergeError {
     /// They were made with other settings, or of logs with other classes.
     #[error(
         "they differ in {setting}, so they are not parts of one log; run all with the same settings"
     )]
-    Unlike {
-        /// The setting that differs.
-        setting: &'static str,
-    },
+    Unlike { setting: &'static str },
     /// The same input is in both.
     #[error("{name} is in both, and no row may count twice")]
-    Twice {
-        /// Its name.
-        name: String,
-    },
+    Twice { name: String },
     /// More rows than can be counted.
     #[error("more rows than can be counted")]
     TooMany,

@@ -25,12 +25,6 @@ use super::BoundError;
 use super::domain::{open_unit, unit};
 use crate::math::{Interval, ln};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T3'", "T1''"],
-    title: "binomial tails and Clopper and Pearson's limits",
-};
-
 /// `r(n) = ln n! − (n + ½)·ln n + n − ½·ln 2π`, for `n ≥ 1`.
 ///
 /// The series `1/(12n) − 1/(360n³) + 1/(1260n⁵) − 1/(1680n⁷) + …` envelops it: each partial sum

@@ -1,24 +1,22 @@
 //! What a bound's parameters may be, and the error that names the one that is not.
 
-use std::fmt;
-
 use super::KishError;
 use crate::math::Interval;
 
 /// Why a bound has no value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum BoundError {
     /// A parameter lies outside the domain of the bound.
+    #[error("{name} is {value}; it must be {allowed}")]
     Parameter {
-        /// Which parameter, by its name in the formula.
         name: &'static str,
-        /// The value that was given.
         value: f64,
-        /// What is allowed.
         allowed: &'static str,
     },
     /// An entry of a list lies outside the domain.
+    #[error("{name} {index} is {value}; it must be {allowed}")]
     Entry {
         /// The name of the list's entries, such as `weight`.
         name: &'static str,
@@ -30,48 +28,15 @@ pub enum BoundError {
         allowed: &'static str,
     },
     /// Two lists that belong together differ in length.
+    #[error("there are {found} {name}, not {expected}")]
     Lengths {
-        /// What is listed.
         name: &'static str,
-        /// How many there should be.
         expected: usize,
-        /// How many there are.
         found: usize,
     },
     /// The weights have no effective count.
-    Weights(KishError),
-}
-
-impl fmt::Display for BoundError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BoundError::Parameter {
-                name,
-                value,
-                allowed,
-            } => write!(f, "{name} is {value}; it must be {allowed}"),
-            BoundError::Entry {
-                name,
-                index,
-                value,
-                allowed,
-            } => write!(f, "{name} {index} is {value}; it must be {allowed}"),
-            BoundError::Lengths {
-                name,
-                expected,
-                found,
-            } => write!(f, "there are {found} {name}, not {expected}"),
-            BoundError::Weights(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BoundError {}
-
-impl From<KishError> for BoundError {
-    fn from(error: KishError) -> Self {
-        BoundError::Weights(error)
-    }
+    #[error(transparent)]
+    Weights(#[from] KishError),
 }
 
 fn require(

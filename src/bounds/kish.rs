@@ -2,46 +2,20 @@
 //!
 //! Both ends of `1 ≤ K_eff ≤ K` are attained: one positive weight gives 1, equal weights give `K`.
 
-use std::fmt;
-
 use crate::math::{DoubleDouble, ExactSum, Field, Scalar};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T1.Keff", "L4"],
-    title: "Kish's effective count",
-};
-
 /// Why there is no effective count.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum KishError {
     /// A weight is NaN, infinite or negative.
-    Weight {
-        /// Position of the weight.
-        index: usize,
-        /// The weight that was given.
-        value: f64,
-    },
+    #[error("weight {index} is {value}; weights are finite and not negative")]
+    Weight { index: usize, value: f64 },
     /// No weight is above zero (an empty list included), so the quotient is 0/0.
+    #[error("no weight is above zero, so K_eff is undefined")]
     AllZero,
 }
-
-impl fmt::Display for KishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KishError::Weight { index, value } => {
-                write!(
-                    f,
-                    "weight {index} is {value}; weights are finite and not negative"
-                )
-            }
-            KishError::AllZero => write!(f, "no weight is above zero, so K_eff is undefined"),
-        }
-    }
-}
-
-impl std::error::Error for KishError {}
 
 /// The two sums of Kish's quotient: `(Σ wᵢ)²` and `Σ wᵢ²`.
 ///

@@ -28,12 +28,6 @@ use super::BoundError;
 use super::domain::{at_least_one, open_unit, positive};
 use crate::math::Interval;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["L2", "T2"],
-    title: "Hoeffding's inequality and the Monte Carlo error",
-};
-
 /// Claim L2: an upper bound of `P(|X̄ − μ| > ε)`, `min(1, 2·exp(−2nε²/(b−a)²))`.
 ///
 /// Domain: `n ≥ 1`, `ε > 0`, `width = b − a > 0`, finite. Range: `[0, 1]`; never below the exact

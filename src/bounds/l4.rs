@@ -22,12 +22,6 @@ use super::domain::{open_unit, positive};
 use super::{BoundError, effective_count};
 use crate::math::Interval;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["L4"],
-    title: "concentration of weighted averages",
-};
-
 /// The effective count, enclosed: [`effective_count`] is within one unit in the last place.
 fn enclosed_count(weights: &[f64]) -> Result<Interval, BoundError> {
     let n = effective_count(weights)?;

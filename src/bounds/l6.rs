@@ -23,12 +23,6 @@ use super::domain::{at_least_one, not_negative, positive};
 use super::witness::{Relation, Witness, fraction, hypothesis, tuple};
 use crate::math::Enclosure;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["L6"],
-    title: "stability of regularized training",
-};
-
 /// Claim L6's bound `2L/(λN)`, rounded up. Holds for convex losses; fails without convexity.
 ///
 /// Domain: `L ≥ 0`, `λ > 0`, `N ≥ 2`.

@@ -47,27 +47,38 @@ pub struct Bound {
     pub title: &'static str,
 }
 
-/// Every file that holds a bound or its counterexample.
-pub const ALL: [Bound; 18] = [
-    t1::BOUND,
-    t1_keff::BOUND,
-    kish::BOUND,
-    t1_prime::BOUND,
-    t1_double_prime::BOUND,
-    l2::BOUND,
-    t2_prime::BOUND,
-    t3::BOUND,
-    t3_prime::BOUND,
-    binomial::BOUND,
-    t4::BOUND,
-    t4_prime::BOUND,
-    t5::BOUND,
-    t5_prime::BOUND,
-    t6::BOUND,
-    t6_prime::BOUND,
-    l4::BOUND,
-    l6::BOUND,
-];
+/// Makes the list of files, each with its claims and its title.
+macro_rules! bounds {
+    ($($file:ident [$($claim:literal),+] $title:literal;)*) => {
+        /// Every file that holds a bound or its counterexample.
+        pub const ALL: &[Bound] = &[$(Bound {
+            file: concat!("src/bounds/", stringify!($file), ".rs"),
+            claims: &[$($claim),+],
+            title: $title,
+        }),*];
+    };
+}
+
+bounds! {
+    t1 ["T1"] "calibration of the product";
+    t1_keff ["T1.Keff"] "effective count of at least half the items";
+    kish ["T1.Keff", "L4"] "Kish's effective count";
+    t1_prime ["T1'"] "the prior-corrected product";
+    t1_double_prime ["T1''"] "histogram binning on held-out data";
+    l2 ["L2", "T2"] "Hoeffding's inequality and the Monte Carlo error";
+    t2_prime ["T2'"] "empirical Bernstein";
+    t3 ["T3", "L7"] "generalization gap";
+    t3_prime ["T3'"] "PAC-Bayes-kl";
+    binomial ["T3'", "T1''"] "binomial tails and Clopper and Pearson's limits";
+    t4 ["T4", "L5"] "calibration floor";
+    t4_prime ["T4'"] "floor of the log loss, and Fano's inequality";
+    t5 ["T5"] "change of the product under corruption";
+    t5_prime ["T5'"] "L1 ≤ 2·tanh(R/4)";
+    t6 ["T6"] "number of items for a calibration error";
+    t6_prime ["T6'"] "Bayes error and Chernoff information";
+    l4 ["L4"] "concentration of weighted averages";
+    l6 ["L6"] "stability of regularized training";
+}
 
 pub use binomial::{
     binomial_cdf, binomial_upper_tail, clopper_pearson, clopper_pearson_lower,

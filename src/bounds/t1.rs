@@ -20,12 +20,6 @@ use super::joint::{Joint, bounded_support, is_distribution, product};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short, tuple};
 use crate::math::{Enclosure, Interval};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T1"],
-    title: "calibration of the product",
-};
-
 /// Claim T1's constant `C(δ, |Y|) = √(2·ln(2|Y|/δ))`, rounded up.
 ///
 /// Domain: `classes ≥ 1`, `0 < δ < 1`.

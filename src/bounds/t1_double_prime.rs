@@ -36,12 +36,6 @@ use super::binomial::clopper_pearson;
 use super::domain::{at_least_one, open_unit};
 use crate::math::Interval;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T1''"],
-    title: "histogram binning on held-out data",
-};
-
 /// T1″ part 2: `√(ln(2B/δ)/(2(⌊n/B⌋−1)))`, rounded up. Replaces claim T1.
 ///
 /// Domain: `bins = B ≥ 1`, `n ≥ 2B`, `0 < δ < 1`. Above 1 the bound says nothing.

@@ -10,12 +10,6 @@ use super::effective_count_exact;
 use super::witness::{Relation, Witness, fraction, hypothesis, tuple};
 use crate::math::Enclosure;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T1.Keff"],
-    title: "effective count of at least half the items",
-};
-
 /// Given weights, set against `K_eff ≥ ⌈K/2⌉`. `None` where all weights are zero.
 pub fn half_count(weights: &[BigRational]) -> Option<Witness> {
     let count = effective_count_exact(weights)?;

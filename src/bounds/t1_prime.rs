@@ -34,12 +34,6 @@ use super::domain::{at_least_one, not_negative};
 use crate::math::Interval;
 use crate::simplex::{Distribution, SimplexError};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T1'"],
-    title: "the prior-corrected product",
-};
-
 fn half_range(items: u64, eta: f64) -> Result<Interval, BoundError> {
     let k = at_least_one("K", items)?;
     Ok((k * not_negative("eta", eta)? / Interval::point(2.0)).tanh())

@@ -38,12 +38,6 @@ use super::BoundError;
 use super::domain::{at_least_one, at_least_two, entries, open_unit};
 use crate::math::{ExactSum, Interval};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T2'"],
-    title: "empirical Bernstein",
-};
-
 /// T2′: `√(2VL/n) + 7L/(3(n−1))` with `L = ln(3/δ)`, from the unbiased sample variance `V`.
 ///
 /// Domain: `n ≥ 2`, `0 ≤ V ≤ 1/2` (a sample in `[0, 1]` has no larger one), `0 < δ < 1`. Never

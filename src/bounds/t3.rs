@@ -24,12 +24,6 @@ use super::domain::{at_least_one, not_negative, open_unit};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short};
 use crate::math::{Enclosure, Interval, rational};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T3", "L7"],
-    title: "generalization gap",
-};
-
 /// Claim T3/L7's bound on the *gap* `L − L̂`, rounded up. The claim is false.
 ///
 /// Domain: `L̂ ≥ 0`, `N ≥ 1`, `1 ≤ d ≤ N` (beyond, `ln(eN/d)` no longer counts anything),

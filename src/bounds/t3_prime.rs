@@ -41,12 +41,6 @@ use super::BoundError;
 use super::domain::{at_least_one, entries, not_negative, open_unit, positive, unit};
 use crate::math::Interval;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T3'"],
-    title: "PAC-Bayes-kl",
-};
-
 /// `kl(q‖p)` of two coins in nats, enclosed. `+∞` where `p` excludes what `q` allows.
 ///
 /// # Errors

@@ -19,12 +19,6 @@ use super::joint::{Joint, bounded_support, product};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short, tuple};
 use crate::math::Enclosure;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T4", "L5"],
-    title: "calibration floor",
-};
-
 /// Which predictor is set against the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

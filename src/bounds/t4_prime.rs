@@ -26,12 +26,6 @@ use super::domain::{at_least_two, entries};
 use crate::math::{ExactSum, Interval, ln};
 use crate::simplex::{Distribution, entropy_nats, kl_divergence};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T4'"],
-    title: "floor of the log loss, and Fano's inequality",
-};
-
 /// The two parts of the expected log loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogLoss {

@@ -19,12 +19,6 @@ use super::joint::{Joint, bounded_support, is_distribution, product};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short, tuple};
 use crate::math::Enclosure;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T5"],
-    title: "change of the product under corruption",
-};
-
 /// Claim T5's bound `C·ε·δ·√K`, rounded up. The claim is false; see the module's witnesses.
 ///
 /// Domain: `C ≥ 0`, `0 ≤ ε ≤ 1`, `δ ≥ 0`, `items = K ≥ 1`.

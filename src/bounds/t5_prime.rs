@@ -40,12 +40,6 @@ use super::domain::{entries, not_negative, open_unit};
 use crate::math::Interval;
 use crate::simplex::{Distribution, hilbert_distance};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T5'"],
-    title: "L1 ≤ 2·tanh(R/4)",
-};
-
 /// T5′ part 1: `2·tanh(R/4)`, the largest L1 change for a log-score range `R`, rounded up.
 ///
 /// Domain: `R ≥ 0`, infinity included. Range: `[0, 2]`.

@@ -21,12 +21,6 @@ use super::t1::{Constant, constant_evidence};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis};
 use crate::math::{Enclosure, Interval};
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T6"],
-    title: "number of items for a calibration error",
-};
-
 /// Claim T6's constant `√(2σ²·ln(2|Y|/δ))`, rounded up.
 ///
 /// Domain: `σ² ≥ 0`, `classes ≥ 1`, `0 < δ < 1`.

@@ -33,12 +33,6 @@ use super::domain::{at_least_two, open_unit};
 use crate::math::Interval;
 use crate::simplex::Distribution;
 
-pub(super) const BOUND: super::Bound = super::Bound {
-    file: file!(),
-    claims: &["T6'"],
-    title: "Bayes error and Chernoff information",
-};
-
 /// `ρ_s(P, Q) = Σ P^{1−s}Q^s` over the symbols both allow, enclosed.
 fn affinity(p: &Distribution, q: &Distribution, s: f64) -> Interval {
     let s = Interval::point(s);

@@ -271,6 +271,7 @@ fn with_confidence(
 /// Why a map cannot be fitted, read or applied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum MapError {
     /// There are no predictions to fit to.
     #[error("there are no predictions to fit to")]
@@ -282,37 +283,19 @@ pub enum MapError {
     OneClass,
     /// There are not as many labels as predictions.
     #[error("{predictions} predictions but {labels} labels")]
-    Lengths {
-        /// How many predictions.
-        predictions: usize,
-        /// How many labels.
-        labels: usize,
-    },
+    Lengths { predictions: usize, labels: usize },
     /// A prediction with another number of classes than the first, or a label that names none.
     #[error("prediction {row} or its label does not fit the {classes} classes of the first")]
-    Row {
-        /// Position of the prediction.
-        row: usize,
-        /// Classes of the first.
-        classes: usize,
-    },
+    Row { row: usize, classes: usize },
     /// A prediction has another number of classes than the map is for.
     #[error("the calibration map is for {expected} classes, but there are {found}")]
-    Classes {
-        /// Classes of the map.
-        expected: usize,
-        /// Classes of the prediction.
-        found: usize,
-    },
+    Classes { expected: usize, found: usize },
     /// A true class has probability zero, which no temperature changes.
     #[error(
         "prediction {row} gives its true class probability 0, which no temperature changes; use the \
          histogram or isotonic method"
     )]
-    Impossible {
-        /// Position of the prediction.
-        row: usize,
-    },
+    Impossible { row: usize },
     /// The log loss has no minimum within a factor of 1024 of temperature one.
     #[error(
         "the log loss has no minimum at a temperature between 1/1024 and 1024: the predictions are \
@@ -322,37 +305,22 @@ pub enum MapError {
     NoTemperature,
     /// A temperature that is not a finite number above zero.
     #[error("temperature {value:?} is not a finite number above zero")]
-    Temperature {
-        /// The value.
-        value: f64,
-    },
+    Temperature { value: f64 },
     /// A confidence outside `[0, 1]`.
     #[error("confidence {value:?} is not between 0 and 1")]
-    Confidence {
-        /// The value.
-        value: f64,
-    },
+    Confidence { value: f64 },
     /// The number of bins is zero or above [`MAX_BINS`].
     #[error("{bins} bins; choose between 1 and {MAX_BINS}")]
-    Bins {
-        /// The number.
-        bins: usize,
-    },
+    Bins { bins: usize },
     /// The number of blocks is zero or above [`MAX_BLOCKS`].
     #[error("{blocks} blocks; there may be between 1 and {MAX_BLOCKS}")]
-    Blocks {
-        /// The number.
-        blocks: usize,
-    },
+    Blocks { blocks: usize },
     /// A bin or block that no fit gives: more hits than points, or out of order.
     #[error(
         "bin or block {index} cannot come from data: confidences and rates must rise from one to the \
          next, and hits may not exceed points"
     )]
-    Block {
-        /// Its position.
-        index: usize,
-    },
+    Block { index: usize },
     /// A prediction whose power is not a distribution.
     #[error(transparent)]
     Pool(PoolError),

@@ -1,6 +1,5 @@
 //! Why a command failed.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,24 +8,24 @@ use crate::error::{Error, ErrorKind};
 use crate::log::{LinesError, RecordError};
 
 /// Why a command failed: exit code 2, except for a closed pipe.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Failure {
     /// Arguments that are wrong or do not go together.
+    #[error("error: {}", escaped(.0))]
     Usage(String),
     /// A file cannot be opened or read.
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("{}: cannot be read: {error}", shown(path))]
+    Read { path: PathBuf, error: io::Error },
     /// A file has no record.
-    NoRecords {
-        /// Which file.
-        path: PathBuf,
-    },
+    #[error(
+        "{}: there is no record; one JSON object a line is needed",
+        shown(path)
+    )]
+    NoRecords { path: PathBuf },
     /// A line is wrong.
+    #[error("{}:{line}: {}", shown(path), escaped(what))]
     Line {
         /// Which file.
         path: PathBuf,
@@ -36,15 +35,13 @@ pub enum Failure {
         what: String,
     },
     /// The output cannot be written.
-    Write {
-        /// Where to.
-        to: String,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("{}: cannot be written: {error}", escaped(to))]
+    Write { to: String, error: io::Error },
     /// The reader of our output has gone.
+    #[error("the output was closed")]
     ClosedPipe,
     /// No threads to work with.
+    #[error("error: cannot start threads: {0}")]
     Threads(String),
 }
 
@@ -120,29 +117,3 @@ fn shown(path: &Path) -> String {
     }
     escaped(&path.to_string_lossy())
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Usage(what) => write!(f, "error: {}", escaped(what)),
-            Failure::Read { path, error } => {
-                write!(f, "{}: cannot be read: {error}", shown(path))
-            }
-            Failure::NoRecords { path } => write!(
-                f,
-                "{}: there is no record; one JSON object per line is needed",
-                shown(path)
-            ),
-            Failure::Line { path, line, what } => {
-                write!(f, "{}:{line}: {}", shown(path), escaped(what))
-            }
-            Failure::Write { to, error } => {
-                write!(f, "{}: cannot be written: {error}", escaped(to))
-            }
-            Failure::ClosedPipe => write!(f, "the output was closed"),
-            Failure::Threads(why) => write!(f, "error: cannot start threads: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}

@@ -79,12 +79,8 @@ impl Cell {
 ///
 /// ```
 /// use lpf::{exhibit::{Cell, Table}, report::table_text};
-/// let table = Table {
-///     id: "scores".to_owned(),
-///     title: "Scores".to_owned(),
-///     columns: vec!["method".to_owned(), "ECE".to_owned()],
-///     rows: vec![vec![Cell::text("spn"), Cell::spread(0.031, 0.004, 3)]],
-/// };
+/// let mut table = Table::new("scores", "Scores");
+/// table.row([("method", Cell::text("spn")), ("ECE", Cell::spread(0.031, 0.004, 3))]);
 /// assert!(table_text(&table).ends_with("spn     0.031 ± 0.004\n"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,6 +93,27 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows yet; the first row names its columns.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Table {
+            id: id.into(),
+            title: title.into(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row: cells with the headings of their columns, which are the same in every row.
+    pub fn row<H: Into<String>>(&mut self, cells: impl IntoIterator<Item = (H, Cell)>) {
+        let (columns, cells) = cells.into_iter().map(|(h, cell)| (h.into(), cell)).unzip();
+        if self.rows.is_empty() {
+            self.columns = columns;
+        }
+        self.rows.push(cells);
+    }
 }
 
 /// How an axis maps values to positions.
@@ -213,19 +230,49 @@ pub struct Series {
 
 impl Series {
     /// A series without error bars.
-    pub fn new(name: &str, role: Role, shape: Shape, points: Vec<(f64, f64)>) -> Self {
+    pub fn new(
+        name: &str,
+        role: Role,
+        shape: Shape,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
         Series {
             name: name.to_owned(),
             role,
             shape,
-            points,
+            points: points.into_iter().collect(),
             errors: Vec::new(),
         }
     }
 
+    /// A [`Shape::Line`].
+    pub fn line(name: &str, role: Role, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series::new(name, role, Shape::Line, points)
+    }
+
+    /// A [`Shape::Dashed`] line.
+    pub fn dashed(name: &str, role: Role, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series::new(name, role, Shape::Dashed, points)
+    }
+
+    /// Marks: [`Shape::Points`].
+    pub fn points(name: &str, role: Role, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series::new(name, role, Shape::Points, points)
+    }
+
+    /// Columns from zero: [`Shape::Bars`].
+    pub fn bars(name: &str, role: Role, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series::new(name, role, Shape::Bars, points)
+    }
+
+    /// A stacked part: [`Shape::Area`].
+    pub fn area(name: &str, role: Role, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Series::new(name, role, Shape::Area, points)
+    }
+
     /// The same with error bars.
-    pub fn with_errors(mut self, errors: Vec<f64>) -> Self {
-        self.errors = errors;
+    pub fn with_errors(mut self, errors: impl IntoIterator<Item = f64>) -> Self {
+        self.errors = errors.into_iter().collect();
         self
     }
 }
@@ -243,6 +290,18 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
+impl Panel {
+    /// A panel of these series.
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Panel {
+            title: title.into(),
+            x,
+            y,
+            series,
+        }
+    }
+}
+
 /// A figure of one or more panels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -252,4 +311,15 @@ pub struct Figure {
     pub caption: String,
     /// The panels, left to right, then down.
     pub panels: Vec<Panel>,
+}
+
+impl Figure {
+    /// A figure of these panels.
+    pub fn new(id: &str, caption: impl Into<String>, panels: Vec<Panel>) -> Self {
+        Figure {
+            id: id.to_owned(),
+            caption: caption.into(),
+            panels,
+        }
+    }
 }

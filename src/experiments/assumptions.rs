@@ -13,7 +13,7 @@ use crate::assumptions::{
     Marginalization, Support, encoder_variance, evidence_count, independence,
     individual_calibration, marginalization, support, support_floor,
 };
-use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 use crate::latent::random::{Stream, text_key};
 use crate::latent::{Decoder, DecoderWorkspace};
 use crate::simplex::Distribution;
@@ -232,36 +232,34 @@ fn cumulative(values: &[f64]) -> Vec<(f64, f64)> {
 
 fn figure(lab: &Lab, m: &Measured) -> Result<Figure, ExperimentError> {
     let paper = |id: &str| lab.paper.number(&format!("{AT}/{id}"));
-    let upright =
-        |name: &str, role, x: f64| Series::new(name, role, Shape::Dashed, vec![(x, 0.0), (x, 1.0)]);
+    let upright = |name: &str, role, x: f64| Series::dashed(name, role, vec![(x, 0.0), (x, 1.0)]);
     let panels = vec![
-        Panel {
-            title: "A6: confidences of factors".to_owned(),
-            x: Axis::linear("largest probability of a factor"),
-            y: Axis::linear("share of factors up to it"),
-            series: vec![
-                Series::new("here", Role::Ours, Shape::Line, cumulative(&m.confidences)),
+        Panel::new(
+            "A6: confidences of factors",
+            Axis::linear("largest probability of a factor"),
+            Axis::linear("share of factors up to it"),
+            vec![
+                Series::line("here", Role::Ours, cumulative(&m.confidences)),
                 upright("cap under A6", Role::Claimed, m.factors.confidence_limit),
             ],
-        },
-        Panel {
-            title: "A2: norms of covariances".to_owned(),
-            x: Axis::linear("Frobenius norm"),
-            y: Axis::linear("share of items up to it"),
-            series: vec![
-                Series::new("here", Role::Ours, Shape::Line, cumulative(&m.norms)),
+        ),
+        Panel::new(
+            "A2: norms of covariances",
+            Axis::linear("Frobenius norm"),
+            Axis::linear("share of items up to it"),
+            vec![
+                Series::line("here", Role::Ours, cumulative(&m.norms)),
                 upright("mean in the paper", Role::Paper, paper("A2/mean")?.value),
                 upright("limit of the paper", Role::Claimed, m.variance.limit),
             ],
-        },
+        ),
     ];
-    Ok(Figure {
-        id: "assumptions".to_owned(),
-        caption: "Cumulative shares of the factors' confidences against the cap that A6 implies, \
-                  and of the covariances' norms against the paper's mean and limit."
-            .to_owned(),
+    Ok(Figure::new(
+        "assumptions",
+        "Cumulative shares of the factors' confidences against the cap that A6 implies, \
+                  and of the covariances' norms against the paper's mean and limit.",
         panels,
-    })
+    ))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ fn judge(trained: &Trained, trials: usize) -> Result<Judged, ExperimentError> {
     let measure = |f: fn(&Evaluation) -> Result<f64, CalibrationError>| {
         let rows = evaluations.iter().map(|all| {
             let values: Result<Vec<f64>, _> = all.iter().map(f).collect();
-            Ok(Summary::of(&values?))
+            Ok(Summary::of(values?))
         });
         rows.collect::<Result<Vec<Summary>, ExperimentError>>()
     };
@@ -109,37 +109,27 @@ fn table(
     title: &str,
     values: fn(&Judged) -> &Vec<Summary>,
 ) -> Result<Table, ExperimentError> {
-    let mut columns = vec!["domain".to_owned()];
-    columns.extend(
-        CONTENDERS
-            .iter()
-            .map(|contender| contender.name().to_owned()),
-    );
-    columns.push("paper, spn".to_owned());
-    let mut rows = Vec::new();
-    for (domain, j) in DOMAINS.iter().zip(judged) {
-        let mut row = vec![Cell::text(domain.name)];
-        row.extend(values(j).iter().map(|v| v.cell(3)));
-        row.push(printed(lab, measure, domain.name)?);
-        rows.push(row);
-    }
-    let mut last = vec![Cell::text("mean")];
-    for column in 0..CONTENDERS.len() {
-        let all = judged.iter().map(|j| values(j)[column].mean);
-        last.push(Cell::number(mean(all), 3));
-    }
-    last.push(printed(lab, measure, "mean")?);
-    rows.push(last);
-    Ok(Table {
-        id: format!("domains.{measure}"),
-        title: format!(
+    let mut table = Table::new(
+        format!("domains.{measure}"),
+        format!(
             "{title} on {TEST} fresh entities a trial, trained on {}; ± is the standard deviation \
              of one trial",
             lab.settings.entities
         ),
-        columns,
-        rows,
-    })
+    );
+    let mut add = |name: &str, cells: Vec<Cell>| -> Result<(), ExperimentError> {
+        let names = CONTENDERS.iter().map(|contender| contender.name());
+        let row = std::iter::once(("domain", Cell::text(name))).chain(names.zip(cells));
+        table.row(row.chain([("paper, spn", printed(lab, measure, name)?)]));
+        Ok(())
+    };
+    for (domain, j) in DOMAINS.iter().zip(judged) {
+        add(domain.name, values(j).iter().map(|v| v.cell(3)).collect())?;
+    }
+    let over_domains = |column: usize| mean(judged.iter().map(|j| values(j)[column].mean));
+    let means = (0..CONTENDERS.len()).map(|column| Cell::number(over_domains(column), 3));
+    add("mean", means.collect())?;
+    Ok(table)
 }
 
 fn sentence(lab: &Lab, judged: &[Judged]) -> Result<String, ExperimentError> {

@@ -1,6 +1,5 @@
 //! Why an experiment could not be run.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::aggregate::AggregateError;
@@ -17,91 +16,72 @@ use crate::simplex::SimplexError;
 use crate::synthetic::UnknownDomain;
 use crate::uncertainty::{MixtureError, UncertaintyError};
 
-/// One variant for each kind of cause, with its message and its conversion.
-macro_rules! causes {
-    ($($(#[$doc:meta])* $name:ident($cause:ty),)*) => {
-        /// Why an experiment could not be run.
-        #[derive(Clone, Debug)]
-        #[non_exhaustive]
-        pub enum ExperimentError {
-            $($(#[$doc])* $name($cause),)*
-            /// The numbers of the paper that were given lack one that the experiment compares with.
-            NotPrinted {
-                /// Its id.
-                id: String,
-            },
-            /// A number of trials from which nothing can be computed.
-            Trials {
-                /// How many were asked for.
-                asked: usize,
-                /// How many are needed.
-                least: usize,
-            },
-        }
-
-        impl fmt::Display for ExperimentError {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    $(ExperimentError::$name(cause) => cause.fmt(f),)*
-                    ExperimentError::NotPrinted { id } => {
-                        write!(f, "the paper's numbers were given without `{id}`")
-                    }
-                    ExperimentError::Trials { asked, least } => write!(
-                        f,
-                        "{asked} trials were asked for; at least {least} are needed"
-                    ),
-                }
-            }
-        }
-
-        $(impl From<$cause> for ExperimentError {
-            fn from(cause: $cause) -> Self {
-                ExperimentError::$name(cause)
-            }
-        })*
-    };
-}
-
-causes! {
+/// Why an experiment could not be run.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
+pub enum ExperimentError {
     /// There is no such domain.
-    Domain(UnknownDomain),
+    #[error(transparent)]
+    Domain(#[from] UnknownDomain),
     /// Training a whole model failed.
-    Fit(FitError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
     /// Training a part failed.
-    Train(TrainError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
     /// An item could not be encoded.
-    Encode(VaeError),
+    #[error(transparent)]
+    Encode(#[from] VaeError),
     /// A latent could not be decoded.
-    Decode(DecodeError),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
     /// A factor could not be computed.
-    Factor(FactorError),
+    #[error(transparent)]
+    Factor(#[from] FactorError),
     /// The model cannot answer.
+    #[error(transparent)]
     Answerer(Arc<Error>),
     /// The evidence about an entity has no answer.
-    Record(RecordError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
     /// Factors could not be combined.
-    Aggregate(AggregateError),
+    #[error(transparent)]
+    Aggregate(#[from] AggregateError),
     /// The learned aggregation failed.
-    Learned(AggregatorError),
+    #[error(transparent)]
+    Learned(#[from] AggregatorError),
     /// The effective dimension could not be computed.
-    Dimension(DimensionError),
+    #[error(transparent)]
+    Dimension(#[from] DimensionError),
     /// Numbers are no distribution.
-    Simplex(SimplexError),
+    #[error(transparent)]
+    Simplex(#[from] SimplexError),
     /// Predictions could not be judged.
-    Calibration(CalibrationError),
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
     /// A bound was asked for outside its domain.
-    Bound(BoundError),
+    #[error(transparent)]
+    Bound(#[from] BoundError),
     /// An effective number of items could not be computed.
-    Kish(KishError),
+    #[error(transparent)]
+    Kish(#[from] KishError),
     /// An assumption could not be checked.
-    Assumption(AssumptionError),
+    #[error(transparent)]
+    Assumption(#[from] AssumptionError),
     /// Posteriors could not be mixed.
-    Mixture(MixtureError),
+    #[error(transparent)]
+    Mixture(#[from] MixtureError),
     /// An uncertainty could not be computed.
-    Uncertainty(UncertaintyError),
+    #[error(transparent)]
+    Uncertainty(#[from] UncertaintyError),
+    /// The numbers of the paper that were given lack one that the experiment compares with.
+    #[error("the paper's numbers were given without `{id}`")]
+    NotPrinted { id: String },
+    /// A number of trials from which nothing can be computed.
+    #[error("{asked} trials were asked for; at least {least} are needed")]
+    Trials { asked: usize, least: usize },
 }
-
-impl std::error::Error for ExperimentError {}
 
 impl From<Error> for ExperimentError {
     fn from(error: Error) -> Self {

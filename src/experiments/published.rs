@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{ExperimentError, Summary};
-use crate::exhibit::Cell;
+use crate::exhibit::{Cell, Table};
 
 /// A number that the paper prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,41 @@ impl Published {
             Some(sd) => Cell::spread(printed.value, sd.value, printed.digits),
             None => Cell::number(printed.value, printed.digits),
         })
+    }
+
+    /// Printed values as points: at each abscissa the one with the id made of it.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotPrinted`].
+    pub fn points(
+        &self,
+        at: &[usize],
+        id: impl Fn(usize) -> String,
+    ) -> Result<Vec<(f64, f64)>, ExperimentError> {
+        let point = |&x: &usize| Ok((x as f64, self.number(&id(x))?.value));
+        at.iter().map(point).collect()
+    }
+
+    /// A table of quantities, each with our cell, and the paper's where an id is given.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotPrinted`].
+    pub fn quantities<'a, W: Into<String>>(
+        &self,
+        id: &str,
+        title: impl Into<String>,
+        rows: impl IntoIterator<Item = (W, Cell, Option<&'a str>)>,
+    ) -> Result<Table, ExperimentError> {
+        let mut table = Table::new(id, title);
+        for (what, ours, id) in rows {
+            let paper = id.map_or(Ok(Cell::Empty), |id| self.cell(id))?;
+            table.row([
+                ("quantity", Cell::text(what)),
+                ("ours", ours),
+                ("paper", paper),
+            ]);
+        }
+        Ok(table)
     }
 }
 

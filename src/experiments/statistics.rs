@@ -1,6 +1,8 @@
 //! Means, spreads, percentiles and straight lines, the same bits for any order of the numbers.
 
-use crate::exhibit::Cell;
+use std::borrow::Borrow;
+
+use crate::exhibit::{Cell, Role, Series, Shape};
 use crate::math::ExactSum;
 
 /// What several runs of the same measurement gave.
@@ -16,7 +18,8 @@ pub struct Summary {
 
 impl Summary {
     /// Summarizes `values`.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn of(values: impl IntoIterator<Item: Borrow<f64>>) -> Self {
+        let values: Vec<f64> = values.into_iter().map(|x| *x.borrow()).collect();
         let count = values.len();
         let mean = mean(values.iter().copied());
         let deviation = (count > 1).then(|| {
@@ -50,6 +53,19 @@ impl Summary {
             Some(deviation) => Cell::spread(self.mean, deviation, digits),
             None => Cell::number(self.mean, digits),
         }
+    }
+
+    /// Means at their abscissae, with the standard deviations as error bars.
+    pub fn series(
+        name: &str,
+        role: Role,
+        shape: Shape,
+        at: impl IntoIterator<Item = (f64, Summary)>,
+    ) -> Series {
+        let points = at.into_iter();
+        let points = points.map(|(x, s)| ((x, s.mean), s.deviation.unwrap_or(0.0)));
+        let (points, errors): (Vec<_>, Vec<_>) = points.unzip();
+        Series::new(name, role, shape, points).with_errors(errors)
     }
 }
 
@@ -127,7 +143,7 @@ mod tests {
         assert_eq!(s.deviation, Some(2.5f64.sqrt()));
         assert_eq!(s.standard_error(), Some(2.5f64.sqrt() / 5f64.sqrt()));
         assert_eq!(Summary::of(&[7.0]).deviation, None);
-        assert!(Summary::of(&[]).mean.is_nan());
+        assert!(Summary::of([0.0; 0]).mean.is_nan());
         assert_eq!(Summary::of(&[1e16, 1.0, -1e16]).mean, 1.0 / 3.0);
     }
 

@@ -35,21 +35,12 @@ const REDRAW: u64 = text_key("T1: outcomes of calibrated predictions");
 /// one.
 const ROWS: [(Option<Contender>, Option<&str>); 9] = [
     (None, Some("sec:exp-thm1/epsilon")),
-    (
-        Some(Contender::Method(Method::Spn)),
-        Some("sec:exp-thm1/ece"),
-    ),
-    (
-        Some(Contender::Method(Method::Learned)),
-        Some("sec:exp-thm1/learned-ece"),
-    ),
-    (
-        Some(Contender::Method(Method::Uniform)),
-        Some("sec:exp-thm6/uniform-ece"),
-    ),
-    (Some(Contender::Method(Method::Vote)), None),
-    (Some(Contender::Method(Method::Max)), None),
-    (Some(Contender::Method(Method::PriorCorrected)), None),
+    (by(Method::Spn), Some("sec:exp-thm1/ece")),
+    (by(Method::Learned), Some("sec:exp-thm1/learned-ece")),
+    (by(Method::Uniform), Some("sec:exp-thm6/uniform-ece")),
+    (by(Method::Vote), None),
+    (by(Method::Max), None),
+    (by(Method::PriorCorrected), None),
     (Some(Contender::PriorCorrectedWeightsOne), None),
     (Some(Contender::Exact), None),
 ];
@@ -57,6 +48,10 @@ const ITEMS: usize = 0;
 const SPN: usize = 1;
 const LEARNED: usize = 2;
 const UNIFORM: usize = 3;
+
+const fn by(method: Method) -> Option<Contender> {
+    Some(Contender::Method(method))
+}
 
 fn name(row: usize) -> &'static str {
     ROWS[row].0.map_or("single items", Contender::name)
@@ -227,35 +222,28 @@ fn sentence(lab: &Lab, judged: &[Judged], bound: f64) -> Result<String, Experime
 }
 
 fn calibration_table(lab: &Lab, judged: &[Judged]) -> Result<Table, ExperimentError> {
-    let mut rows = Vec::new();
+    let mut table = Table::new(
+        "T1.calibration",
+        "Expected calibration error and accuracy; ± is the standard deviation of one trial. A \
+         finite test set gives calibrated predictions an ECE above zero: 'if calibrated' has \
+         outcomes drawn from the predictions themselves.",
+    );
     for (row, (_, id)) in ROWS.iter().enumerate() {
         let j = &judged[row];
-        rows.push(vec![
-            Cell::text(name(row)),
-            j.ece.cell(4),
-            id.map_or(Ok(Cell::Empty), |id| lab.paper.cell(id))?,
-            j.calibrated.cell(4),
-            Cell::number(j.calibrated_limit, 4),
-            j.accuracy.cell(4),
+        let paper = id.map_or(Ok(Cell::Empty), |id| lab.paper.cell(id))?;
+        table.row([
+            ("judged", Cell::text(name(row))),
+            ("ECE", j.ece.cell(4)),
+            ("ECE in the paper", paper),
+            ("ECE if calibrated", j.calibrated.cell(4)),
+            (
+                "95th percentile of that",
+                Cell::number(j.calibrated_limit, 4),
+            ),
+            ("accuracy", j.accuracy.cell(4)),
         ]);
     }
-    let columns = [
-        "judged",
-        "ECE",
-        "ECE in the paper",
-        "ECE if calibrated",
-        "95th percentile of that",
-        "accuracy",
-    ];
-    Ok(Table {
-        id: "T1.calibration".into(),
-        title: "Expected calibration error and accuracy; ± is the standard deviation of one \
-                trial. A finite test set gives calibrated predictions an ECE above zero: \
-                'if calibrated' has outcomes drawn from the predictions themselves."
-            .into(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    })
+    Ok(table)
 }
 
 fn bound_table(
@@ -266,97 +254,70 @@ fn bound_table(
     constant: f64,
     bound: f64,
 ) -> Result<Table, ExperimentError> {
-    let paper = |id: &str| lab.paper.cell(id);
-    let ece = judged[SPN].ece.mean;
-    let rows = vec![
-        vec![
-            Cell::text("ECE of single items, ε"),
+    let slack = bound - judged[SPN].ece.mean;
+    let number = |x: f64| Cell::number(x, 4);
+    let rows = [
+        (
+            "ECE of single items, ε",
             judged[ITEMS].ece.cell(4),
-            paper("sec:exp-thm1/bound/epsilon")?,
-        ],
-        vec![
-            Cell::text("items of an entity, K"),
+            "bound/epsilon",
+        ),
+        (
+            "items of an entity, K",
             Cell::count(trained.domain().items),
-            paper("sec:exp-thm1/K_avg")?,
-        ],
-        vec![
-            Cell::text("effective items, K_eff"),
-            effective.cell(4),
-            paper("sec:exp-thm1/bound/K_eff")?,
-        ],
-        vec![
-            Cell::text("C"),
-            Cell::number(constant, 4),
-            paper("sec:exp-thm1/bound/C")?,
-        ],
-        vec![
-            Cell::text("claimed bound ε + C/√K_eff"),
-            Cell::number(bound, 4),
-            paper("sec:exp-thm1/bound")?,
-        ],
-        vec![
-            Cell::text("bound minus ECE of the product"),
-            Cell::number(bound - ece, 4),
-            paper("sec:exp-thm1/slack")?,
-        ],
-    ];
-    Ok(Table {
-        id: "T1.bound".into(),
-        title: format!(
+            "K_avg",
+        ),
+        ("effective items, K_eff", effective.cell(4), "bound/K_eff"),
+        ("C", number(constant), "bound/C"),
+        ("claimed bound ε + C/√K_eff", number(bound), "bound"),
+        ("bound minus ECE of the product", number(slack), "slack"),
+    ]
+    .map(|(what, ours, id)| (what, ours, format!("sec:exp-thm1/{id}")));
+    lab.paper.quantities(
+        "T1.bound",
+        format!(
             "The claimed bound, with C = √(2 ln(2|Y|/δ)) at δ = {DELTA}; the paper takes 2.0 for C"
         ),
-        columns: ["quantity", "ours", "paper"].map(str::to_owned).to_vec(),
-        rows,
-    })
+        rows.iter()
+            .map(|(what, ours, id)| (*what, ours.clone(), Some(id.as_str()))),
+    )
 }
 
 /// The rows whose reliability is tabled and drawn.
 const DRAWN: [usize; 3] = [ITEMS, SPN, LEARNED];
 
 fn bins_table(judged: &[Judged]) -> Table {
-    let mut columns = vec!["confidence above".to_owned(), "up to".to_owned()];
-    for row in DRAWN {
-        for what in ["predictions", "confidence", "accuracy"] {
-            columns.push(format!("{what}, {}", name(row)));
-        }
-    }
-    let rows = (0..BINS).map(|bin| {
+    let title = "Reliability of the most probable class, all trials together";
+    let mut table = Table::new("T1.bins", title);
+    for bin in 0..BINS {
         let edges = judged[ITEMS].bins[bin];
-        let mut cells = vec![Cell::number(edges.lower, 1), Cell::number(edges.upper, 1)];
+        let mut cells = vec![
+            ("confidence above".to_owned(), Cell::number(edges.lower, 1)),
+            ("up to".to_owned(), Cell::number(edges.upper, 1)),
+        ];
         for row in DRAWN {
             let found = judged[row].bins[bin];
-            cells.push(Cell::count(found.count as usize));
-            match found.means {
-                Some(means) => {
-                    cells.push(Cell::number(means.confidence, 4));
-                    cells.push(Cell::number(means.accuracy, 4));
-                }
-                None => cells.extend([Cell::Empty, Cell::Empty]),
+            let mean = |x: Option<f64>| x.map_or(Cell::Empty, |x| Cell::number(x, 4));
+            for (what, cell) in [
+                ("predictions", Cell::count(found.count as usize)),
+                ("confidence", mean(found.means.map(|m| m.confidence))),
+                ("accuracy", mean(found.means.map(|m| m.accuracy))),
+            ] {
+                cells.push((format!("{what}, {}", name(row)), cell));
             }
         }
-        cells
-    });
-    Table {
-        id: "T1.bins".into(),
-        title: "Reliability of the most probable class, all trials together".into(),
-        rows: rows.collect(),
-        columns,
+        table.row(cells);
     }
+    table
 }
 
 fn figure(lab: &Lab, judged: &[Judged]) -> Result<Figure, ExperimentError> {
     let at = |row: usize| row as f64 + 1.0;
     // Marks of one row stand side by side.
     const ASIDE: f64 = 0.25;
-    let ours = judged
-        .iter()
-        .enumerate()
-        .map(|(row, j)| (at(row), j.ece.mean));
-    let spread = judged.iter().map(|j| j.ece.deviation.unwrap_or(0.0));
-    let null = judged
-        .iter()
-        .enumerate()
-        .map(|(row, j)| (at(row) + ASIDE, j.calibrated_limit));
+    let rows = || judged.iter().enumerate();
+    let ours = rows().map(|(row, j)| (at(row), j.ece));
+    let null = rows().map(|(row, j)| (at(row) + ASIDE, j.calibrated_limit));
     let mut printed = Vec::new();
     for (row, (_, id)) in ROWS.iter().enumerate() {
         if let Some(id) = id {
@@ -368,49 +329,36 @@ fn figure(lab: &Lab, judged: &[Judged]) -> Result<Figure, ExperimentError> {
         .map(|row| name(row).replace('-', "- "))
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut panels = vec![Panel {
-        title: "Calibration error".into(),
-        x: Axis::named("what is judged", &names),
-        y: Axis::linear("ECE (share of predictions)"),
-        series: vec![
-            Series::new("ours", Role::Ours, Shape::Points, ours.collect())
-                .with_errors(spread.collect()),
-            Series::new("paper", Role::Paper, Shape::Points, printed),
-            Series::new(
-                "95 % of calibrated test sets are below",
-                Role::Proven,
-                Shape::Points,
-                null.collect(),
-            ),
+    let mut panels = vec![Panel::new(
+        "Calibration error",
+        Axis::named("what is judged", &names),
+        Axis::linear("ECE (share of predictions)"),
+        vec![
+            Summary::series("ours", Role::Ours, Shape::Points, ours),
+            Series::points("paper", Role::Paper, printed),
+            Series::points("95 % of calibrated test sets are below", Role::Proven, null),
         ],
-    }];
+    )];
     for row in DRAWN {
         let means = judged[row].bins.iter().filter_map(|bin| bin.means);
         let points = means.map(|m| (m.confidence, m.accuracy));
-        panels.push(Panel {
-            title: format!("Reliability: {}", name(row)),
-            x: Axis::linear("mean confidence of a bin").marked(&UNIT),
-            y: Axis::linear("share that came true").marked(&UNIT),
-            series: vec![
-                Series::new(
-                    "calibrated",
-                    Role::Guide,
-                    Shape::Dashed,
-                    vec![(0.0, 0.0), (1.0, 1.0)],
-                ),
-                Series::new("ours", Role::Ours, Shape::Line, points.collect()),
+        panels.push(Panel::new(
+            format!("Reliability: {}", name(row)),
+            Axis::linear("mean confidence of a bin").marked(&UNIT),
+            Axis::linear("share that came true").marked(&UNIT),
+            vec![
+                Series::dashed("calibrated", Role::Guide, vec![(0.0, 0.0), (1.0, 1.0)]),
+                Series::line("ours", Role::Ours, points),
             ],
-        });
+        ));
     }
-    Ok(Figure {
-        id: "T1".into(),
-        caption:
-            "Calibration error of single items and of every method of aggregating them, with the \
+    Ok(Figure::new(
+        "T1",
+        "Calibration error of single items and of every method of aggregating them, with the \
                   paper's where it prints one, and reliability diagrams of the items, the product \
-                  and learned aggregation. Bars are standard deviations of one trial."
-                .into(),
+                  and learned aggregation. Bars are standard deviations of one trial.",
         panels,
-    })
+    ))
 }
 
 /// Marks of an axis of probabilities.

@@ -7,7 +7,7 @@ use super::{
     Trained, mean, percentile,
 };
 use crate::bounds::monte_carlo_error;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Table};
 use crate::latent::random::{Stream, text_key};
 use crate::latent::{FactorWorkspace, GaussianPosterior, monte_carlo_factor};
 use crate::math::{ExactSum, ln};
@@ -185,8 +185,8 @@ fn slope(measured: &[Measured], trials: usize) -> Slope {
         });
         Line::fit(&points.collect::<Vec<_>>())
     };
-    let without: Vec<f64> = (0..trials).map(|t| fit(Some(t)).slope).collect();
-    let spread = Summary::of(&without).deviation.unwrap_or(f64::NAN);
+    let without = (0..trials).map(|t| fit(Some(t)).slope);
+    let spread = Summary::of(without).deviation.unwrap_or(f64::NAN);
     // The jackknife's variance is (n − 1)/n·Σ (sᵢ − s̄)², that is (n − 1)²/n times the sample's.
     let n = trials as f64;
     Slope {
@@ -202,11 +202,8 @@ fn printed(samples: usize, column: &str) -> String {
 
 /// The slope of the paper's own means.
 fn paper_slope(lab: &Lab) -> Result<Line, ExperimentError> {
-    let mut points = Vec::new();
-    for samples in SAMPLES {
-        let mean = lab.paper.number(&printed(samples, "mean"))?.value;
-        points.push((ln(samples as f64), ln(mean)));
-    }
+    let mut points = lab.paper.points(&SAMPLES, |m| printed(m, "mean"))?;
+    points.iter_mut().for_each(|p| *p = (ln(p.0), ln(p.1)));
     Ok(Line::fit(&points))
 }
 
@@ -218,36 +215,38 @@ fn outcome(
     trials: usize,
 ) -> Result<Outcome, ExperimentError> {
     let mut findings = Findings::default();
-    let mut rows = Vec::new();
+    let mut table = Table::new(
+        "T2.error",
+        format!(
+            "Error of a factor, the largest over the classes; ± is the standard deviation of one \
+             error. Bound: √(ln(2|Y|/δ)/(2M)) at δ = {DELTA}"
+        ),
+    );
     let mut all_below = true;
     for (&samples, m) in SAMPLES.iter().zip(measured) {
         let paper = |column: &str| lab.paper.cell(&printed(samples, column));
         let p95 = percentile(&m.errors, 95);
         let above = m.errors.iter().filter(|&&e| e > m.bound).count();
         all_below &= p95 <= m.bound;
-        let one_trial: Vec<f64> = (0..trials).map(|t| m.trial(t)).collect();
-        let one_trial = Summary::of(&one_trial);
-        let number = |column: &str| lab.paper.number(&printed(samples, column));
-        findings.number(
-            &format!("mean error at M = {samples}"),
-            &one_trial,
-            &number("mean")?,
-        );
-        findings.number(
-            &format!("bound at M = {samples}"),
-            &Summary::exact(m.bound),
-            &number("bound")?,
-        );
-        rows.push(vec![
-            Cell::count(samples),
-            Summary::of(&m.errors).cell(5),
-            paper("mean")?,
-            Cell::number(one_trial.standard_error().unwrap_or(f64::NAN), 5),
-            Cell::number(p95, 5),
-            paper("p95")?,
-            Cell::number(m.bound, 5),
-            paper("bound")?,
-            Cell::count(above),
+        let one_trial = Summary::of((0..trials).map(|t| m.trial(t)));
+        for (what, column, ours) in [
+            ("mean error", "mean", one_trial),
+            ("bound", "bound", Summary::exact(m.bound)),
+        ] {
+            let number = lab.paper.number(&printed(samples, column))?;
+            findings.number(&format!("{what} at M = {samples}"), &ours, &number);
+        }
+        let error = one_trial.standard_error().unwrap_or(f64::NAN);
+        table.row([
+            ("samples M", Cell::count(samples)),
+            ("mean error", Summary::of(&m.errors).cell(5)),
+            ("paper's mean", paper("mean")?),
+            ("standard error of our mean", Cell::number(error, 5)),
+            ("95th percentile", Cell::number(p95, 5)),
+            ("paper's 95th", paper("p95")?),
+            ("bound", Cell::number(m.bound, 5)),
+            ("paper's bound", paper("bound")?),
+            ("errors above the bound", Cell::count(above)),
         ]);
     }
     let (low, high) = (slope.line.slope - slope.half, slope.line.slope + slope.half);
@@ -272,54 +271,28 @@ fn outcome(
         theirs.slope
     );
     let mut outcome = EXPERIMENT.outcome(settings, sentence);
-    outcome.tables = vec![error_table(rows), slope_table(slope, &theirs)];
+    outcome.tables = vec![table, slope_table(slope, &theirs)];
     outcome.figures.push(figure(lab, measured, slope)?);
     Ok(outcome)
 }
 
-fn error_table(rows: Vec<Vec<Cell>>) -> Table {
-    let columns = [
-        "samples M",
-        "mean error",
-        "paper's mean",
-        "standard error of our mean",
-        "95th percentile",
-        "paper's 95th",
-        "bound",
-        "paper's bound",
-        "errors above the bound",
-    ];
-    Table {
-        id: "T2.error".into(),
-        title: format!(
-            "Error of a factor, the largest over the classes; ± is the standard deviation of one \
-             error. Bound: √(ln(2|Y|/δ)/(2M)) at δ = {DELTA}"
-        ),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    }
-}
-
 fn slope_table(ours: &Slope, theirs: &Line) -> Table {
-    Table {
-        id: "T2.slope".into(),
-        title: "Slope of ln(mean error) over ln M; ± is half the interval, two standard errors"
-            .into(),
-        columns: ["", "slope", "R²"].map(str::to_owned).to_vec(),
-        rows: vec![
-            vec![
-                Cell::text("ours"),
-                Cell::spread(ours.line.slope, ours.half, 4),
-                Cell::number(ours.line.r_squared, 4),
-            ],
-            vec![
-                Cell::text("the paper's means"),
-                Cell::number(theirs.slope, 4),
-                Cell::number(theirs.r_squared, 4),
-            ],
-            vec![Cell::text("theory"), Cell::number(-0.5, 4), Cell::Empty],
-        ],
+    let title = "Slope of ln(mean error) over ln M; ± is half the interval, two standard errors";
+    let mut table = Table::new("T2.slope", title);
+    let number = |x: f64| Cell::number(x, 4);
+    let own = Cell::spread(ours.line.slope, ours.half, 4);
+    for (name, slope, r_squared) in [
+        ("ours", own, number(ours.line.r_squared)),
+        (
+            "the paper's means",
+            number(theirs.slope),
+            number(theirs.r_squared),
+        ),
+        ("theory", number(-0.5), Cell::Empty),
+    ] {
+        table.row([("", Cell::text(name)), ("slope", slope), ("R²", r_squared)]);
     }
+    table
 }
 
 fn figure(lab: &Lab, measured: &[Measured], slope: &Slope) -> Result<Figure, ExperimentError> {
@@ -327,13 +300,7 @@ fn figure(lab: &Lab, measured: &[Measured], slope: &Slope) -> Result<Figure, Exp
         let pairs = SAMPLES.iter().zip(measured);
         pairs.map(|(&samples, m)| (samples as f64, f(m))).collect()
     };
-    let paper = |column: &str| -> Result<Vec<(f64, f64)>, ExperimentError> {
-        let numbers = SAMPLES.iter().map(|&samples| {
-            let number = lab.paper.number(&printed(samples, column))?;
-            Ok((samples as f64, number.value))
-        });
-        numbers.collect()
-    };
+    let paper = |column: &str| lab.paper.points(&SAMPLES, |m| printed(m, column));
     let means = ours(&|m| mean(m.errors.iter().copied()));
     let normalized = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         let scale = |&(samples, e): &(f64, f64)| (samples, e * libm::sqrt(samples));
@@ -347,39 +314,33 @@ fn figure(lab: &Lab, measured: &[Measured], slope: &Slope) -> Result<Figure, Exp
         .iter()
         .map(|p| (p.0, height * libm::sqrt(means[middle].0 / p.0)));
     let marks = SAMPLES.map(|samples| samples as f64);
-    let left = Panel {
-        title: "Error of a factor".into(),
-        x: Axis::log("samples M").marked(&marks),
-        y: Axis::log("error (probability)"),
-        series: vec![
-            Series::new("slope −1/2", Role::Guide, Shape::Dashed, guide.collect()),
-            Series::new("mean, ours", Role::Ours, Shape::Line, means.clone()),
-            Series::new("95th percentile, ours", Role::OursToo, Shape::Line, tops),
-            Series::new("mean, paper", Role::Paper, Shape::Points, paper("mean")?),
-            Series::new("95th, paper", Role::PaperToo, Shape::Points, paper("p95")?),
-            Series::new("bound", Role::Claimed, Shape::Dashed, ours(&|m| m.bound)),
+    let left = Panel::new(
+        "Error of a factor",
+        Axis::log("samples M").marked(&marks),
+        Axis::log("error (probability)"),
+        vec![
+            Series::dashed("slope −1/2", Role::Guide, guide),
+            Series::line("mean, ours", Role::Ours, means.clone()),
+            Series::line("95th percentile, ours", Role::OursToo, tops),
+            Series::points("mean, paper", Role::Paper, paper("mean")?),
+            Series::points("95th, paper", Role::PaperToo, paper("p95")?),
+            Series::dashed("bound", Role::Claimed, ours(&|m| m.bound)),
         ],
-    };
-    let right = Panel {
-        title: format!("Mean error · √M (our slope {:.3})", slope.line.slope),
-        x: Axis::log("samples M").marked(&marks),
-        y: Axis::linear("mean error · √M (probability)"),
-        series: vec![
-            Series::new("ours", Role::Ours, Shape::Line, normalized(&means)),
-            Series::new(
-                "paper",
-                Role::Paper,
-                Shape::Points,
-                normalized(&paper("mean")?),
-            ),
+    );
+    let right = Panel::new(
+        format!("Mean error · √M (our slope {:.3})", slope.line.slope),
+        Axis::log("samples M").marked(&marks),
+        Axis::linear("mean error · √M (probability)"),
+        vec![
+            Series::line("ours", Role::Ours, normalized(&means)),
+            Series::points("paper", Role::Paper, normalized(&paper("mean")?)),
         ],
-    };
-    Ok(Figure {
-        id: "T2".into(),
-        caption: "Error of a Monte Carlo factor against the number of samples, with the bound and \
+    );
+    Ok(Figure::new(
+        "T2",
+        "Error of a Monte Carlo factor against the number of samples, with the bound and \
                   the slope −1/2, and the same multiplied by √M: level where the error falls as \
-                  1/√M. Crosses are the paper's."
-            .into(),
-        panels: vec![left, right],
-    })
+                  1/√M. Crosses are the paper's.",
+        vec![left, right],
+    ))
 }

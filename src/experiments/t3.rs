@@ -213,10 +213,7 @@ struct Judged {
 }
 
 fn judge(lab: &Lab, size: usize, trials: &[Measured]) -> Result<Judged, ExperimentError> {
-    let all = |f: fn(&Measured) -> f64| {
-        let values: Vec<f64> = trials.iter().map(f).collect();
-        Summary::of(&values)
-    };
+    let all = |f: fn(&Measured) -> f64| Summary::of(trials.iter().map(f));
     let train = all(|m| m.train);
     let dimension = lab.paper.number("sec:exp-thm3/d_eff")?.value;
     Ok(Judged {
@@ -305,134 +302,96 @@ fn sentence(lab: &Lab, judged: &[Judged], parameters: usize) -> Result<String, E
 }
 
 fn losses_table(lab: &Lab, judged: &[Judged]) -> Result<Table, ExperimentError> {
-    let mut rows = Vec::new();
-    for j in judged {
-        let paper = |column: &str| lab.paper.cell(&printed(j.size, column));
-        rows.push(vec![
-            Cell::count(j.size),
-            j.train.cell(4),
-            paper("train")?,
-            j.test.cell(4),
-            paper("test")?,
-            j.gap.cell(4),
-            paper("gap")?,
-            j.bound.cell(4),
-            Cell::number(j.bound_paper_dimension, 4),
-            paper("bound")?,
-            j.error_bound.cell(4),
-        ]);
-    }
-    let columns = [
-        "N",
-        "training loss",
-        "paper's",
-        "test loss",
-        "paper's test loss",
-        "gap",
-        "paper's gap",
-        "claimed bound",
-        "claimed bound with the paper's d_eff",
-        "paper's bound",
-        "test-set bound on the error rate",
-    ];
-    Ok(Table {
-        id: "T3.losses".into(),
-        title: format!(
+    let mut table = Table::new(
+        "T3.losses",
+        format!(
             "Losses in nats, claimed bound on the gap with our d_eff, and what holds: the \
              Clopper–Pearson bound on the error rate at δ = {DELTA}. ± is the standard deviation \
              of one trial."
         ),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    })
+    );
+    for j in judged {
+        let paper = |column: &str| lab.paper.cell(&printed(j.size, column));
+        let theirs = Cell::number(j.bound_paper_dimension, 4);
+        table.row([
+            ("N", Cell::count(j.size)),
+            ("training loss", j.train.cell(4)),
+            ("paper's", paper("train")?),
+            ("test loss", j.test.cell(4)),
+            ("paper's test loss", paper("test")?),
+            ("gap", j.gap.cell(4)),
+            ("paper's gap", paper("gap")?),
+            ("claimed bound", j.bound.cell(4)),
+            ("claimed bound with the paper's d_eff", theirs),
+            ("paper's bound", paper("bound")?),
+            ("test-set bound on the error rate", j.error_bound.cell(4)),
+        ]);
+    }
+    Ok(table)
 }
 
 fn model_table(lab: &Lab, judged: &[Judged], parameters: usize) -> Result<Table, ExperimentError> {
-    let mut rows = vec![vec![
-        Cell::text("parameters"),
-        Cell::count(parameters),
-        lab.paper.cell("sec:exp-thm3/parameters")?,
-    ]];
-    for j in judged {
-        rows.push(vec![
-            Cell::text(format!(
-                "effective dimension at N = {}, lower estimate",
-                j.size
-            )),
-            j.dimension.cell(2),
-            lab.paper.cell("sec:exp-thm3/d_eff")?,
-        ]);
-    }
-    if let Some(last) = judged.last() {
-        rows.push(vec![
-            Cell::text(format!("test accuracy at N = {}", last.size)),
-            last.accuracy.cell(4),
-            lab.paper.cell("sec:exp-thm3/accuracy")?,
-        ]);
-    }
-    Ok(Table {
-        id: "T3.model".into(),
-        title: "The aggregator; ± is the standard deviation of one trial".into(),
-        columns: ["quantity", "ours", "paper"].map(str::to_owned).to_vec(),
-        rows,
-    })
+    let count = Cell::count(parameters);
+    let mut rows = vec![(
+        "parameters".to_owned(),
+        count,
+        Some("sec:exp-thm3/parameters"),
+    )];
+    rows.extend(judged.iter().map(|j| {
+        let what = format!("effective dimension at N = {}, lower estimate", j.size);
+        (what, j.dimension.cell(2), Some("sec:exp-thm3/d_eff"))
+    }));
+    rows.extend(judged.last().map(|last| {
+        let what = format!("test accuracy at N = {}", last.size);
+        (what, last.accuracy.cell(4), Some("sec:exp-thm3/accuracy"))
+    }));
+    let title = "The aggregator; ± is the standard deviation of one trial";
+    lab.paper.quantities("T3.model", title, rows)
 }
 
 fn figure(lab: &Lab, judged: &[Judged]) -> Result<Figure, ExperimentError> {
-    let ours = |name: &str, role, shape, f: fn(&Judged) -> Summary| {
-        let points = judged.iter().map(|j| (j.size as f64, f(j).mean)).collect();
-        let errors = judged.iter().map(|j| f(j).deviation.unwrap_or(0.0));
-        Series::new(name, role, shape, points).with_errors(errors.collect())
+    let ours = |name: &str, role, f: fn(&Judged) -> Summary| {
+        let means = judged.iter().map(|j| (j.size as f64, f(j)));
+        Summary::series(name, role, Shape::Line, means)
     };
     let paper = |name: &str, role, column: &str| -> Result<Series, ExperimentError> {
-        let numbers = judged.iter().map(|j| {
-            let number = lab.paper.number(&printed(j.size, column))?;
-            Ok((j.size as f64, number.value))
-        });
-        let points = numbers.collect::<Result<_, ExperimentError>>()?;
-        Ok(Series::new(name, role, Shape::Points, points))
+        let points = lab.paper.points(&SIZES, |size| printed(size, column))?;
+        Ok(Series::points(name, role, points))
     };
     let sizes = SIZES.map(|size| size as f64);
     let x = || Axis::linear("training entities N").marked(&sizes);
-    let with_their_dimension = judged
+    let theirs = judged
         .iter()
         .map(|j| (j.size as f64, j.bound_paper_dimension));
-    Ok(Figure {
-        id: "T3".into(),
-        caption:
-            "Training and test loss against the size of the training set, and the gap between \
+    Ok(Figure::new(
+        "T3",
+        "Training and test loss against the size of the training set, and the gap between \
                   them beside the bound that the paper claims, with our effective dimension and \
-                  with the paper's. Bars are standard deviations of one trial."
-                .into(),
-        panels: vec![
-            Panel {
-                title: "Learning curves".into(),
-                x: x(),
-                y: Axis::linear("mean log loss (nats)"),
-                series: vec![
-                    ours("training, ours", Role::Ours, Shape::Line, |j| j.train),
-                    ours("test, ours", Role::OursToo, Shape::Line, |j| j.test),
+                  with the paper's. Bars are standard deviations of one trial.",
+        vec![
+            Panel::new(
+                "Learning curves",
+                x(),
+                Axis::linear("mean log loss (nats)"),
+                vec![
+                    ours("training, ours", Role::Ours, |j| j.train),
+                    ours("test, ours", Role::OursToo, |j| j.test),
                     paper("training, paper", Role::Paper, "train")?,
                     paper("test, paper", Role::PaperToo, "test")?,
                 ],
-            },
-            Panel {
-                title: "Gap and bounds".into(),
-                x: x(),
-                y: Axis::log("nats"),
-                series: vec![
-                    ours("gap, ours", Role::Ours, Shape::Line, |j| j.gap),
-                    ours("claimed bound", Role::Claimed, Shape::Line, |j| j.bound),
-                    Series::new(
-                        "claimed, paper's d_eff",
-                        Role::Claimed,
-                        Shape::Dashed,
-                        with_their_dimension.collect(),
-                    ),
+            ),
+            Panel::new(
+                "Gap and bounds",
+                x(),
+                Axis::log("nats"),
+                vec![
+                    ours("gap, ours", Role::Ours, |j| j.gap),
+                    ours("claimed bound", Role::Claimed, |j| j.bound),
+                    Series::dashed("claimed, paper's d_eff", Role::Claimed, theirs),
                     paper("gap, paper", Role::Paper, "gap")?,
                     paper("bound, paper", Role::PaperToo, "bound")?,
                 ],
-            },
+            ),
         ],
-    })
+    ))
 }

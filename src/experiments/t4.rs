@@ -6,7 +6,7 @@ use super::{
 };
 use crate::aggregate::Method;
 use crate::calibration::Evaluation;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
 use crate::simplex::{Distribution, entropy_bits, kl_divergence};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -134,10 +134,7 @@ struct Results {
 
 impl Results {
     fn new(lab: &Lab, trained: &Trained, trials: &[Measured]) -> Result<Self, ExperimentError> {
-        let all = |f: &dyn Fn(&Measured) -> f64| {
-            let values: Vec<f64> = trials.iter().map(f).collect();
-            Summary::of(&values)
-        };
+        let all = |f: &dyn Fn(&Measured) -> f64| Summary::of(trials.iter().map(f));
         let number = |id: &str| -> Result<f64, ExperimentError> { Ok(lab.paper.number(id)?.value) };
         // The paper takes the larger of the entropy and a multiple of the noise, where its theorem
         // has a sum, and adds a term for sampling.
@@ -146,10 +143,7 @@ impl Results {
         let lower = |m: &Measured| m.factor_entropy.max(share * m.between);
         let prior = Distribution::from_weights(trained.domain().prior())?;
         let lines: Vec<Line> = trials.iter().map(|m| Line::fit(&m.scatter)).collect();
-        let line = |f: fn(&Line) -> f64| {
-            let values: Vec<f64> = lines.iter().map(f).collect();
-            Summary::of(&values)
-        };
+        let line = |f: fn(&Line) -> f64| Summary::of(lines.iter().map(f));
         let slope = line(|l| l.slope);
         let intercept = line(|l| l.intercept);
         let trend = Line {
@@ -259,14 +253,10 @@ impl Results {
         let mut rows = Vec::new();
         for (what, ours, id) in &self.rows {
             let digits = if *what == "pairs of entities" { 0 } else { 4 };
-            let paper = match id {
-                Some(id) => {
-                    findings.number(what, ours, &lab.paper.number(id)?);
-                    lab.paper.cell(id)?
-                }
-                None => Cell::Empty,
-            };
-            rows.push(vec![Cell::text(*what), ours.cell(digits), paper]);
+            if let Some(id) = id {
+                findings.number(what, ours, &lab.paper.number(id)?);
+            }
+            rows.push((*what, ours.cell(digits), *id));
         }
         let lower = self
             .row("claimed lower bound, as the paper computes it")
@@ -287,14 +277,12 @@ impl Results {
         let count = trials.len();
         let settings = lab.described(&[("trials", &count), ("test entities a trial", &ENTITIES)]);
         let mut outcome = EXPERIMENT.outcome(settings, findings.sentence());
-        outcome.tables.push(Table {
-            id: "T4.information".into(),
-            title: "Entropies, conflicts (mean KL divergence of two factors) and losses in bits; \
-                    calibration errors as shares. ± is the standard deviation of one trial."
-                .into(),
-            columns: ["quantity", "ours", "paper"].map(str::to_owned).to_vec(),
+        outcome.tables.push(lab.paper.quantities(
+            "T4.information",
+            "Entropies, conflicts (mean KL divergence of two factors) and losses in bits; \
+             calibration errors as shares. ± is the standard deviation of one trial.",
             rows,
-        });
+        )?);
         outcome.figures.push(self.figure(lab, trials)?);
         Ok(outcome)
     }
@@ -307,29 +295,26 @@ impl Results {
         unit: &str,
         names: &[(&str, &str)],
     ) -> Result<Panel, ExperimentError> {
-        let (mut ours, mut spreads, mut paper) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ours, mut paper) = (Vec::new(), Vec::new());
         for (i, (_, what)) in names.iter().enumerate() {
             let at = i as f64 + 1.0;
-            let summary = self.row(what);
-            ours.push((at, summary.mean));
-            spreads.push(summary.deviation.unwrap_or(0.0));
+            ours.push((at, self.row(what)));
             let id = self.rows.iter().find(|row| row.0 == *what);
             if let Some(id) = id.and_then(|row| row.2) {
                 paper.push((at, lab.paper.number(id)?.value));
             }
         }
-        let mut series =
-            vec![Series::new("ours", Role::Ours, Shape::Bars, ours).with_errors(spreads)];
+        let mut series = vec![Summary::series("ours", Role::Ours, Shape::Bars, ours)];
         if !paper.is_empty() {
-            series.push(Series::new("paper", Role::Paper, Shape::Points, paper));
+            series.push(Series::points("paper", Role::Paper, paper));
         }
         let names: Vec<&str> = names.iter().map(|n| n.0).collect();
-        Ok(Panel {
-            title: title.into(),
-            x: Axis::named("quantity", &names),
-            y: Axis::linear(unit),
+        Ok(Panel::new(
+            title,
+            Axis::named("quantity", &names),
+            Axis::linear(unit),
             series,
-        })
+        ))
     }
 
     fn figure(&self, lab: &Lab, trials: &[Measured]) -> Result<Figure, ExperimentError> {
@@ -372,26 +357,16 @@ impl Results {
                     ("ECE prior only", "ECE of the prior as only answer"),
                 ],
             )?,
-            Panel {
-                title: "Error against conflict, entity by entity".into(),
-                x: Axis::linear("mean conflict of an entity's items (bits)"),
-                y: Axis::linear("|confidence − came true|"),
-                series: vec![
-                    Series::new(
-                        "an entity of the first trial",
-                        Role::Ours,
-                        Shape::Points,
-                        scatter,
-                    ),
-                    Series::new(
-                        "trend, ours",
-                        Role::OursToo,
-                        Shape::Dashed,
-                        line(&self.trend),
-                    ),
-                    Series::new("trend, paper", Role::Paper, Shape::Dashed, line(&theirs)),
+            Panel::new(
+                "Error against conflict, entity by entity",
+                Axis::linear("mean conflict of an entity's items (bits)"),
+                Axis::linear("|confidence − came true|"),
+                vec![
+                    Series::points("an entity of the first trial", Role::Ours, scatter),
+                    Series::dashed("trend, ours", Role::OursToo, line(&self.trend)),
+                    Series::dashed("trend, paper", Role::Paper, line(&theirs)),
                 ],
-            },
+            ),
             self.bars(
                 lab,
                 "Log loss and its floor H(Y|E)",
@@ -404,14 +379,13 @@ impl Results {
                 ],
             )?,
         ];
-        Ok(Figure {
-            id: "T4".into(),
-            caption: "What the evidence tells about the class, conflict both ways of pairing, \
+        Ok(Figure::new(
+            "T4",
+            "What the evidence tells about the class, conflict both ways of pairing, \
                       calibration errors beside the claimed bounds, the scatter of error over \
                       conflict with both trends, and the floor that does hold: log loss is at \
-                      least H(Y|E). Bars are standard deviations of one trial."
-                .into(),
+                      least H(Y|E). Bars are standard deviations of one trial.",
             panels,
-        })
+        ))
     }
 }

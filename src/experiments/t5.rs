@@ -177,94 +177,53 @@ impl Setting {
 
     fn table(&self, lab: &Lab) -> Result<Table, ExperimentError> {
         let reference = self.weighting == Weights::Reference;
-        let columns = [
-            "ε",
-            "replaced",
-            "L1 in the paper",
-            "L1 at random",
-            "L1 adversarial",
-            "largest L1",
-            "bound in the paper",
-            "C·ε·δ·√K at δ = 1",
-            "above C·ε·δ·√K, own δ",
-            "T5′, adversarial",
-            "above T5′",
-            "attacks",
-        ];
-        let mut rows = Vec::new();
-        for row in &self.rows {
-            let id = format!("tab:thm5/eps={}", row.label);
-            let printed = |name: &str| {
-                if reference {
-                    lab.paper.cell(&format!("{id}/{name}"))
-                } else {
-                    Ok(Cell::Empty)
-                }
-            };
-            rows.push(vec![
-                Cell::number(row.epsilon(), 2),
-                Cell::count(row.replaced),
-                printed("L1")?,
-                row.random.cell(3),
-                row.adversarial.cell(3),
-                Cell::number(row.largest, 3),
-                printed("bound")?,
-                Cell::number(row.claimed, 3),
-                Cell::count(row.above_claim),
-                Cell::number(row.proven, 3),
-                Cell::count(row.above_proven),
-                Cell::count(row.attacks),
-            ]);
-        }
         let suffix = if reference { "" } else { ".ones" };
-        Ok(Table {
-            id: format!("T5.K{}{suffix}", self.items),
-            title: format!(
+        let mut table = Table::new(
+            format!("T5.K{}{suffix}", self.items),
+            format!(
                 "L1 change of the answer when ⌊εK⌋ items are replaced, {}; ± standard deviation \
                  over {} trials",
                 self.name(),
                 self.rows.first().map_or(0, |r| r.random.count)
             ),
-            columns: columns.map(str::to_owned).to_vec(),
-            rows,
-        })
+        );
+        for row in &self.rows {
+            let printed = |name: &str| {
+                let id = format!("tab:thm5/eps={}/{name}", row.label);
+                let id = reference.then_some(id);
+                id.map_or(Ok(Cell::Empty), |id| lab.paper.cell(&id))
+            };
+            table.row([
+                ("ε", Cell::number(row.epsilon(), 2)),
+                ("replaced", Cell::count(row.replaced)),
+                ("L1 in the paper", printed("L1")?),
+                ("L1 at random", row.random.cell(3)),
+                ("L1 adversarial", row.adversarial.cell(3)),
+                ("largest L1", Cell::number(row.largest, 3)),
+                ("bound in the paper", printed("bound")?),
+                ("C·ε·δ·√K at δ = 1", Cell::number(row.claimed, 3)),
+                ("above C·ε·δ·√K, own δ", Cell::count(row.above_claim)),
+                ("T5′, adversarial", Cell::number(row.proven, 3)),
+                ("above T5′", Cell::count(row.above_proven)),
+                ("attacks", Cell::count(row.attacks)),
+            ]);
+        }
+        Ok(table)
     }
 
     fn panel(&self, lab: &Lab) -> Result<Panel, ExperimentError> {
-        let points = |f: &dyn Fn(&Row) -> f64| -> Vec<(f64, f64)> {
-            self.rows.iter().map(|r| (r.epsilon(), f(r))).collect()
+        let bound = |name, role, f: fn(&Row) -> f64| {
+            Series::dashed(name, role, self.rows.iter().map(|r| (r.epsilon(), f(r))))
         };
-        let spreads = |f: &dyn Fn(&Row) -> Summary| -> Vec<f64> {
-            let spread = |r| f(r).deviation.unwrap_or(0.0);
-            self.rows.iter().map(spread).collect()
+        let attack = |name, role, f: fn(&Row) -> Summary| {
+            let means = self.rows.iter().map(|r| (r.epsilon(), f(r)));
+            Summary::series(name, role, Shape::Line, means)
         };
         let mut series = vec![
-            Series::new(
-                "C·ε·δ·√K (claimed)",
-                Role::Claimed,
-                Shape::Dashed,
-                points(&|r| r.claimed),
-            ),
-            Series::new(
-                "T5′, mean (proven)",
-                Role::Proven,
-                Shape::Dashed,
-                points(&|r| r.proven),
-            ),
-            Series::new(
-                "adversarial",
-                Role::OursToo,
-                Shape::Line,
-                points(&|r| r.adversarial.mean),
-            )
-            .with_errors(spreads(&|r| r.adversarial)),
-            Series::new(
-                "at random",
-                Role::Ours,
-                Shape::Line,
-                points(&|r| r.random.mean),
-            )
-            .with_errors(spreads(&|r| r.random)),
+            bound("C·ε·δ·√K (claimed)", Role::Claimed, |r| r.claimed),
+            bound("T5′, mean (proven)", Role::Proven, |r| r.proven),
+            attack("adversarial", Role::OursToo, |r| r.adversarial),
+            attack("at random", Role::Ours, |r| r.random),
         ];
         if self.weighting == Weights::Reference {
             let mut printed = Vec::new();
@@ -272,14 +231,14 @@ impl Setting {
                 let id = format!("tab:thm5/eps={}/L1", row.label);
                 printed.push((row.epsilon(), lab.paper.number(&id)?.value));
             }
-            series.push(Series::new("paper", Role::Paper, Shape::Points, printed));
+            series.push(Series::points("paper", Role::Paper, printed));
         }
-        Ok(Panel {
-            title: self.name(),
-            x: Axis::linear("share of replaced items ε"),
-            y: Axis::linear("L1 change of the answer (at most 2)"),
+        Ok(Panel::new(
+            self.name(),
+            Axis::linear("share of replaced items ε"),
+            Axis::linear("L1 change of the answer (at most 2)"),
             series,
-        })
+        ))
     }
 }
 
@@ -329,13 +288,12 @@ fn outcome(lab: &Lab, settings: &[Setting], trials: usize) -> Result<Outcome, Ex
         outcome.tables.push(setting.table(lab)?);
         panels.push(setting.panel(lab)?);
     }
-    outcome.figures.push(Figure {
-        id: "T5".to_owned(),
-        caption: "L1 change of the answer against the share of replaced items, with the paper's \
-                  bound and T5′; bars are standard deviations over trials."
-            .to_owned(),
+    outcome.figures.push(Figure::new(
+        "T5",
+        "L1 change of the answer against the share of replaced items, with the paper's \
+                  bound and T5′; bars are standard deviations over trials.",
         panels,
-    });
+    ));
     Ok(outcome)
 }
 

@@ -89,8 +89,9 @@ fn largest_variance(entities: &[TestEntity]) -> f64 {
         .collect();
     let classes = first.first().map_or(0, |p| p.len());
     let variance = |class: usize| {
-        let values: Vec<f64> = first.iter().map(|p| p[class]).collect();
-        let spread = Summary::of(&values).deviation.unwrap_or(0.0);
+        let spread = Summary::of(first.iter().map(|p| p[class]))
+            .deviation
+            .unwrap_or(0.0);
         spread * spread
     };
     (0..classes).map(variance).fold(0.0, f64::max)
@@ -133,8 +134,7 @@ struct Curves {
 impl Curves {
     fn new(trials: &[Trial]) -> Result<Self, ExperimentError> {
         let summary = |contender: usize, row: usize| {
-            let values: Vec<f64> = trials.iter().map(|t| t.ece[row][contender]).collect();
-            Summary::of(&values)
+            Summary::of(trials.iter().map(|t| t.ece[row][contender]))
         };
         let many = (0..CONTENDERS.len())
             .map(|c| (0..COUNTS.len()).map(|row| summary(c, row)).collect())
@@ -174,78 +174,66 @@ fn outcome(lab: &Lab, trials: &[Trial]) -> Result<Outcome, ExperimentError> {
 }
 
 fn rows_table(lab: &Lab, curves: &Curves, trials: usize) -> Result<Table, ExperimentError> {
-    let mut columns = vec![
-        "K".to_owned(),
-        "spn in the paper".to_owned(),
-        format!("spn, at most {FEW} items"),
-    ];
-    columns.extend(CONTENDERS.iter().map(|c| c.name().to_owned()));
-    columns.push("C/√K in the paper".to_owned());
-    columns.push("C/√K here".to_owned());
-    let mut rows = Vec::new();
-    for (row, &count) in COUNTS.iter().enumerate() {
-        let mut cells = vec![
-            Cell::count(count),
-            lab.paper.cell(&id(count, "ece"))?,
-            curves.few[row].cell(3),
-        ];
-        cells.extend(curves.many.iter().map(|ece| ece[row].cell(3)));
-        cells.push(lab.paper.cell(&id(count, "bound"))?);
-        cells.push(Cell::number(curves.claimed(row), 2));
-        rows.push(cells);
-    }
-    Ok(Table {
-        id: "T6.items".to_owned(),
-        title: format!(
+    let mut table = Table::new(
+        "T6.items",
+        format!(
             "Expected calibration error ({BINS} bins) with the first K of 20 items; ± standard \
              deviation over {trials} trials of {ENTITIES} fresh entities"
         ),
-        columns,
-        rows,
-    })
+    );
+    let at_most_few = format!("spn, at most {FEW} items");
+    for (row, &count) in COUNTS.iter().enumerate() {
+        let paper = |column: &str| lab.paper.cell(&id(count, column));
+        let mut cells = vec![
+            ("K", Cell::count(count)),
+            ("spn in the paper", paper("ece")?),
+            (&at_most_few, curves.few[row].cell(3)),
+        ];
+        let all = CONTENDERS.iter().zip(&curves.many);
+        cells.extend(all.map(|(c, ece)| (c.name(), ece[row].cell(3))));
+        cells.push(("C/√K in the paper", paper("bound")?));
+        cells.push(("C/√K here", Cell::number(curves.claimed(row), 2)));
+        table.row(cells);
+    }
+    Ok(table)
 }
 
 /// The paper's printed rows, as means without spread.
 fn printed(lab: &Lab) -> Result<Vec<Summary>, ExperimentError> {
-    let rows = COUNTS.iter().map(|&count| {
-        let number = lab.paper.number(&id(count, "ece"))?;
-        Ok(Summary::exact(number.value))
-    });
-    rows.collect()
+    let points = lab.paper.points(&COUNTS, |count| id(count, "ece"))?;
+    Ok(points.iter().map(|p| Summary::exact(p.1)).collect())
 }
 
 fn fits_table(lab: &Lab, curves: &Curves) -> Result<Table, ExperimentError> {
-    let paper = lab.paper.number("sec:exp-thm6/fit/slope")?;
-    let floor = lab.paper.number("sec:exp-thm6/fit/floor")?;
-    let share = lab.paper.number("sec:exp-thm6/R2")?;
-    let mut rows = vec![vec![
-        Cell::text("the paper's own fit"),
-        Cell::number(paper.value, 3),
-        Cell::number(floor.value, 3),
-        Cell::number(share.value, 3),
-    ]];
+    let all = CONTENDERS.iter().zip(&curves.many);
     let mut fitted = vec![
+        ("the paper's own fit".to_owned(), paper_fit(lab)?),
         (
             "the paper's rows, fitted here".to_owned(),
             fit(&printed(lab)?),
         ),
         (format!("spn, at most {FEW} items"), fit(&curves.few)),
     ];
-    let all = CONTENDERS.iter().zip(&curves.many);
     fitted.extend(all.map(|(c, ece)| (format!("{}, up to 20 items", c.name()), fit(ece))));
+    let title = "ECE = a/√K + b, fitted to the eight rows by least squares";
+    let mut table = Table::new("T6.fit", title);
     for (name, line) in fitted {
-        rows.push(vec![
-            Cell::text(name),
-            Cell::number(line.slope, 3),
-            Cell::number(line.intercept, 3),
-            Cell::number(line.r_squared, 3),
+        table.row([
+            ("rows", Cell::text(name)),
+            ("a", Cell::number(line.slope, 3)),
+            ("b", Cell::number(line.intercept, 3)),
+            ("R²", Cell::number(line.r_squared, 3)),
         ]);
     }
-    Ok(Table {
-        id: "T6.fit".to_owned(),
-        title: "ECE = a/√K + b, fitted to the eight rows by least squares".to_owned(),
-        columns: ["rows", "a", "b", "R²"].map(str::to_owned).to_vec(),
-        rows,
+    Ok(table)
+}
+
+/// The fit that the paper prints.
+fn paper_fit(lab: &Lab) -> Result<Line, ExperimentError> {
+    Ok(Line {
+        slope: lab.paper.number("sec:exp-thm6/fit/slope")?.value,
+        intercept: lab.paper.number("sec:exp-thm6/fit/floor")?.value,
+        r_squared: lab.paper.number("sec:exp-thm6/R2")?.value,
     })
 }
 
@@ -299,87 +287,65 @@ fn findings(lab: &Lab, curves: &Curves) -> Result<Findings, ExperimentError> {
 }
 
 fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
-    let points = |ece: &[Summary]| -> Vec<(f64, f64)> {
-        let rows = COUNTS.iter().zip(ece);
-        rows.map(|(&k, e)| (k as f64, e.mean)).collect()
-    };
     let drawn = |name: &str, role, ece: &[Summary]| {
-        let spreads = ece.iter().map(|e| e.deviation.unwrap_or(0.0)).collect();
-        Series::new(name, role, Shape::Line, points(ece)).with_errors(spreads)
+        let rows = COUNTS.iter().zip(ece).map(|(&k, e)| (k as f64, *e));
+        Summary::series(name, role, Shape::Line, rows)
     };
     let curve = |name: &str, role, line: Line| {
-        let at = |&k: &usize| (k as f64, line.at(1.0 / libm::sqrt(k as f64)));
-        let whole: Vec<usize> = (1..=20).collect();
-        Series::new(name, role, Shape::Dashed, whole.iter().map(at).collect())
+        let at = |k: usize| (k as f64, line.at(1.0 / libm::sqrt(k as f64)));
+        Series::dashed(name, role, (1..=20).map(at))
     };
-    let mut paper = Vec::new();
-    let mut bounds = Vec::new();
-    for &count in &COUNTS {
-        paper.push((count as f64, lab.paper.number(&id(count, "ece"))?.value));
-        bounds.push((count as f64, lab.paper.number(&id(count, "bound"))?.value));
-    }
+    let paper = |column: &str| lab.paper.points(&COUNTS, |count| id(count, column));
     let spn = &curves.many[SPN];
     let ece = || Axis::linear("expected calibration error");
+    let exact = COUNTS.iter().zip(&curves.many[4]);
+    let exact = exact.map(|(&k, e)| (k as f64, e.mean));
     let claimed = (0..COUNTS.len()).map(|row| (COUNTS[row] as f64, curves.claimed(row)));
-    let mut paper_line = fit(&printed(lab)?);
-    paper_line.slope = lab.paper.number("sec:exp-thm6/fit/slope")?.value;
-    paper_line.intercept = lab.paper.number("sec:exp-thm6/fit/floor")?.value;
     let marked = COUNTS.map(|k| k as f64);
     let x = || Axis::linear("items K").marked(&marked);
     let log_x = || Axis::log("items K").marked(&marked);
     let panels = vec![
-        Panel {
-            title: "LPF-SPN, with a/√K + b".to_owned(),
-            x: x(),
-            y: ece(),
-            series: vec![
-                curve("fit of the paper", Role::Paper, paper_line),
+        Panel::new(
+            "LPF-SPN, with a/√K + b",
+            x(),
+            ece(),
+            vec![
+                curve("fit of the paper", Role::Paper, paper_fit(lab)?),
                 curve("our fit", Role::Guide, fit(spn)),
                 drawn("up to 20 items", Role::Ours, spn),
                 drawn("at most 5 items", Role::OursToo, &curves.few),
-                Series::new("paper", Role::Paper, Shape::Points, paper.clone()),
+                Series::points("paper", Role::Paper, paper("ece")?),
             ],
-        },
-        Panel {
-            title: "Other methods, up to 20 items".to_owned(),
-            x: x(),
-            y: ece(),
-            series: vec![
+        ),
+        Panel::new(
+            "Other methods, up to 20 items",
+            x(),
+            ece(),
+            vec![
                 drawn("LPF-SPN", Role::Ours, spn),
                 drawn("learned", Role::OursToo, &curves.many[1]),
                 drawn("uniform average", Role::OursAlso, &curves.many[UNIFORM]),
-                Series::new(
-                    "exact posterior",
-                    Role::Guide,
-                    Shape::Dashed,
-                    points(&curves.many[4]),
-                ),
+                Series::dashed("exact posterior", Role::Guide, exact),
             ],
-        },
-        Panel {
-            title: "Against the claimed bound (an error is at most 1)".to_owned(),
-            x: log_x(),
-            y: Axis::log("expected calibration error"),
-            series: vec![
-                Series::new("C/√K of the paper", Role::Claimed, Shape::Points, bounds),
-                Series::new(
-                    "C/√K, our σ²",
-                    Role::Claimed,
-                    Shape::Dashed,
-                    claimed.collect(),
-                ),
+        ),
+        Panel::new(
+            "Against the claimed bound (an error is at most 1)",
+            log_x(),
+            Axis::log("expected calibration error"),
+            vec![
+                Series::points("C/√K of the paper", Role::Claimed, paper("bound")?),
+                Series::dashed("C/√K, our σ²", Role::Claimed, claimed),
                 drawn("LPF-SPN", Role::Ours, spn),
-                Series::new("paper", Role::Paper, Shape::Points, paper),
+                Series::points("paper", Role::Paper, paper("ece")?),
             ],
-        },
+        ),
     ];
-    Ok(Figure {
-        id: "T6".to_owned(),
-        caption: "Expected calibration error against the number of items, with fits of a/√K + b \
-                  and the paper's points; bars are standard deviations over trials."
-            .to_owned(),
+    Ok(Figure::new(
+        "T6",
+        "Expected calibration error against the number of items, with fits of a/√K + b \
+                  and the paper's points; bars are standard deviations over trials.",
         panels,
-    })
+    ))
 }
 
 #[cfg(test)]

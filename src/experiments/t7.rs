@@ -11,7 +11,7 @@ use super::{
     Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity, Trained,
 };
 use crate::answer::uncertainty_stream;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
+use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Table};
 use crate::latent::{Decoder, FactorWorkspace};
 use crate::uncertainty::{
     GaussianMixture, UncertaintyError, VarianceParts, mixture_uncertainty, variance_decomposition,
@@ -101,10 +101,7 @@ fn row(trained: &Trained, entities: &[TestEntity], count: usize) -> Result<Row, 
         })
         .collect();
     let splits = splits?;
-    let summary = |f: &dyn Fn(&Split) -> f64| {
-        let values: Vec<f64> = splits.iter().map(f).collect();
-        Summary::of(&values)
-    };
+    let summary = |f: &dyn Fn(&Split) -> f64| Summary::of(splits.iter().map(f));
     let off = [0, 1].map(|precision| {
         let of = |s: &Split| s.off[precision];
         (summary(&of).mean, splits.iter().map(of).fold(0.0, f64::max))
@@ -143,63 +140,44 @@ fn id(count: usize, column: &str) -> String {
 }
 
 fn parts_table(lab: &Lab, rows: &[Row]) -> Result<Table, ExperimentError> {
-    let mut columns = vec!["K".to_owned()];
-    for part in PARTS {
-        columns.push(format!("{part} in the paper"));
-        columns.push(format!("{part} here"));
-    }
-    columns.push("Monte Carlo error of the total".to_owned());
-    let mut cells = Vec::new();
-    for row in rows {
-        let mut line = vec![Cell::count(row.count)];
-        for (part, ours) in PARTS.iter().zip(&row.parts) {
-            line.push(lab.paper.cell(&id(row.count, part))?);
-            line.push(ours.cell(4));
-        }
-        line.push(Cell::number(row.noise, 4));
-        cells.push(line);
-    }
-    Ok(Table {
-        id: "T7.variance".to_owned(),
-        title: format!(
+    let mut table = Table::new(
+        "T7.variance",
+        format!(
             "Variance of the answer and its parts, {SAMPLES} samples; ± standard deviation over \
              {ENTITIES} entities"
         ),
-        columns,
-        rows: cells,
-    })
+    );
+    for row in rows {
+        let mut cells = vec![("K".to_owned(), Cell::count(row.count))];
+        for (part, ours) in PARTS.iter().zip(&row.parts) {
+            let paper = lab.paper.cell(&id(row.count, part))?;
+            cells.push((format!("{part} in the paper"), paper));
+            cells.push((format!("{part} here"), ours.cell(4)));
+        }
+        let noise = "Monte Carlo error of the total".to_owned();
+        cells.push((noise, Cell::number(row.noise, 4)));
+        table.row(cells);
+    }
+    Ok(table)
 }
 
 fn identity_table(lab: &Lab, rows: &[Row]) -> Result<Table, ExperimentError> {
-    let columns = [
-        "K",
-        "in the paper (%)",
-        "double, mean (10⁻¹² %)",
-        "double, largest (10⁻¹² %)",
-        "single, mean (10⁻³ %)",
-        "single, largest (10⁻³ %)",
-    ];
-    let mut cells = Vec::new();
+    let title = "Relative error of total = epistemic + aleatoric; in exact arithmetic it is zero";
+    let mut table = Table::new("T7.identity", title);
     for row in rows {
         let printed = lab.paper.number(&id(row.count, "error"))?;
         let in_units = |unit: f64, x: f64| Cell::number(x / unit, 4);
         let [double, single] = row.off;
-        cells.push(vec![
-            Cell::count(row.count),
-            Cell::number(100.0 * printed.value, 3),
-            in_units(1e-14, double.0),
-            in_units(1e-14, double.1),
-            in_units(1e-5, single.0),
-            in_units(1e-5, single.1),
+        table.row([
+            ("K", Cell::count(row.count)),
+            ("in the paper (%)", Cell::number(100.0 * printed.value, 3)),
+            ("double, mean (10⁻¹² %)", in_units(1e-14, double.0)),
+            ("double, largest (10⁻¹² %)", in_units(1e-14, double.1)),
+            ("single, mean (10⁻³ %)", in_units(1e-5, single.0)),
+            ("single, largest (10⁻³ %)", in_units(1e-5, single.1)),
         ]);
     }
-    Ok(Table {
-        id: "T7.identity".to_owned(),
-        title: "Relative error of total = epistemic + aleatoric; in exact arithmetic it is zero"
-            .to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: cells,
-    })
+    Ok(table)
 }
 
 fn findings(lab: &Lab, rows: &[Row]) -> Result<Findings, ExperimentError> {
@@ -264,54 +242,43 @@ fn figure(lab: &Lab, rows: &[Row]) -> Result<Figure, ExperimentError> {
         let error = |r: &Row| r.parts[part].standard_error().unwrap_or(0.0);
         rows.iter().map(error).collect()
     };
-    let mut printed: [Vec<(f64, f64)>; 3] = Default::default();
-    for row in rows {
-        for (points, part) in printed.iter_mut().zip(PARTS) {
-            let value = lab.paper.number(&id(row.count, part))?.value;
-            points.push((row.count as f64, value));
-        }
-    }
+    let printed = |part: usize| lab.paper.points(&COUNTS, |k| id(k, PARTS[part]));
     let x = || Axis::linear("items K").marked(&COUNTS.map(|k| k as f64));
     let y = || Axis::linear("variance");
     let stack = |aleatoric, total| {
         vec![
-            Series::new("aleatoric", Role::OursAlso, Shape::Area, aleatoric),
-            Series::new("epistemic, on top", Role::Ours, Shape::Area, total),
+            Series::area("aleatoric", Role::OursAlso, aleatoric),
+            Series::area("epistemic, on top", Role::Ours, total),
         ]
     };
-    let [total, epistemic, aleatoric] = printed;
-    let compared = |title: &str, part: usize, role, points| Panel {
-        title: title.to_owned(),
-        x: x(),
-        y: y(),
-        series: vec![
-            Series::new("here", role, Shape::Line, ours(part)).with_errors(errors(part)),
-            Series::new("paper", Role::Paper, Shape::Points, points),
-        ],
+    let compared = |title: &str, part: usize, role, points| {
+        Panel::new(
+            title.to_owned(),
+            x(),
+            y(),
+            vec![
+                Series::line("here", role, ours(part)).with_errors(errors(part)),
+                Series::points("paper", Role::Paper, points),
+            ],
+        )
     };
     let panels = vec![
-        Panel {
-            title: "Stacked parts, here".to_owned(),
-            x: x(),
-            y: y(),
-            series: stack(ours(2), ours(0)),
-        },
-        Panel {
-            title: "Stacked parts, paper (another scale)".to_owned(),
-            x: x(),
-            y: y(),
-            series: stack(aleatoric.clone(), total),
-        },
-        compared("Epistemic", 1, Role::Ours, epistemic),
-        compared("Aleatoric", 2, Role::OursAlso, aleatoric),
+        Panel::new("Stacked parts, here", x(), y(), stack(ours(2), ours(0))),
+        Panel::new(
+            "Stacked parts, paper (another scale)",
+            x(),
+            y(),
+            stack(printed(2)?, printed(0)?),
+        ),
+        compared("Epistemic", 1, Role::Ours, printed(1)?),
+        compared("Aleatoric", 2, Role::OursAlso, printed(2)?),
     ];
-    Ok(Figure {
-        id: "T7".to_owned(),
-        caption: "Variance of the answer, split into epistemic and aleatoric parts, against the \
-                  number of items; bars are standard errors over entities."
-            .to_owned(),
+    Ok(Figure::new(
+        "T7",
+        "Variance of the answer, split into epistemic and aleatoric parts, against the \
+                  number of items; bars are standard errors over entities.",
         panels,
-    })
+    ))
 }
 
 #[cfg(test)]

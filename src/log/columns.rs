@@ -37,6 +37,7 @@ pub struct ColumnNames {
 /// Why the columns of a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ColumnsError {
     /// The header is not UTF-8.
     #[error("the header is not UTF-8 text")]
@@ -49,12 +50,7 @@ pub enum ColumnsError {
     Repeated(String),
     /// A column is missing.
     #[error("there is no column {name}; the columns are {columns}")]
-    Missing {
-        /// Its name.
-        name: String,
-        /// The first columns there are.
-        columns: String,
-    },
+    Missing { name: String, columns: String },
     /// No column holds probabilities.
     #[error("no column starts with prob_ or p_; name the columns of the probabilities")]
     NoProbabilities,

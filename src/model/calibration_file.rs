@@ -5,7 +5,6 @@
 //!  "rows":450,"split":0.5,"seed":0,"map":{"temperature":1.7}}
 //! ```
 
-use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
@@ -159,57 +158,26 @@ impl CalibrationFile {
 }
 
 /// Why a file is not a calibration map.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum CalibrationFileError {
     /// It cannot be read.
+    #[error("cannot be read: {0}")]
     Io(std::io::Error),
     /// It has more than [`MAX_CALIBRATION_BYTES`] bytes.
+    #[error("larger than {} MiB, which no calibration map is", MAX_CALIBRATION_BYTES >> 20)]
     TooLarge,
     /// It is JSON of another kind.
-    Kind {
-        /// What it says it is.
-        found: String,
-    },
+    #[error("its format is {found:?}, not {FORMAT:?}; make one with lpf calibrate")]
+    Kind { found: String },
     /// It was written by a later version.
-    Version {
-        /// The version of the file.
-        found: u32,
-    },
+    #[error("version {found} of the format; this program reads {VERSION}")]
+    Version { found: u32 },
     /// It is not JSON, or a field is missing, unknown or impossible.
+    #[error("not a calibration map: {0}; make one with lpf calibrate")]
     Format(String),
 }
-
-impl fmt::Display for CalibrationFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CalibrationFileError::Io(error) => write!(f, "cannot be read: {error}"),
-            CalibrationFileError::TooLarge => write!(
-                f,
-                "larger than {} MiB, which no calibration map is",
-                MAX_CALIBRATION_BYTES >> 20
-            ),
-            CalibrationFileError::Kind { found } => write!(
-                f,
-                "its format is {found:?}, not {FORMAT:?}; make one with lpf calibrate"
-            ),
-            CalibrationFileError::Version { found } => {
-                write!(
-                    f,
-                    "version {found} of the format; this program reads {VERSION}"
-                )
-            }
-            CalibrationFileError::Format(what) => {
-                write!(
-                    f,
-                    "not a calibration map: {what}; make one with lpf calibrate"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for CalibrationFileError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! Labelled entities to train on, and the training of a complete model.
 
-use std::fmt;
 use std::ops::{ControlFlow, Range};
 
 use super::{Model, Split};
@@ -77,28 +76,19 @@ pub struct FitSettings {
 }
 
 /// Why no model was trained.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
     /// The data are not fit to learn from.
+    #[error(transparent)]
     Train(TrainError),
     /// The trained encoder is of no use.
+    #[error(transparent)]
     Encode(VaeError),
     /// There are no classes.
+    #[error("prior of the classes: {0}")]
     Prior(SimplexError),
 }
-
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FitError::Train(error) => error.fmt(f),
-            FitError::Encode(error) => error.fmt(f),
-            FitError::Prior(error) => write!(f, "prior of the classes: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for FitError {}
 
 /// What an observer of [`fit`] sees after each epoch.
 #[derive(Debug)]

@@ -8,7 +8,6 @@
 
 mod tensors;
 
-use std::fmt;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -27,80 +26,38 @@ pub const MAX_MODEL_BYTES: u64 = 256 << 20;
 const REFERENCE_SIGMA_FLOOR: f64 = 1e-6;
 
 /// Why a file is not a model.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ModelError {
     /// It cannot be read or written.
-    Io(std::io::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
     /// It has more than [`MAX_MODEL_BYTES`] bytes.
+    #[error("the file is larger than {} megabytes, which no model of this kind is", MAX_MODEL_BYTES >> 20)]
     TooLarge,
     /// It is not in the safetensors format, or cut off.
+    #[error("not a complete safetensors file: {0}")]
     Format(String),
     /// A tensor is missing.
-    Missing {
-        /// Its name.
-        tensor: String,
-    },
+    #[error("there is no tensor {tensor}")]
+    Missing { tensor: String },
     /// A tensor does not have the shape that the others ask for.
+    #[error("tensor {tensor} has shape {found:?}, expected {expected}")]
     Shape {
-        /// Its name.
         tensor: String,
-        /// Its shape.
         found: Vec<usize>,
-        /// What it should be, in words.
         expected: String,
     },
     /// A tensor does not hold 32-bit floats.
-    Type {
-        /// Its name.
-        tensor: String,
-        /// What it holds.
-        found: String,
-    },
+    #[error("tensor {tensor} holds {found}; only F32 is read")]
+    Type { tensor: String, found: String },
     /// A number is NaN, infinite or otherwise impossible.
+    #[error("{0}")]
     Value(String),
     /// The settings in the metadata are not understood.
+    #[error("the settings in the file's metadata: {0}")]
     Settings(String),
-}
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ModelError::Io(error) => error.fmt(f),
-            ModelError::TooLarge => write!(
-                f,
-                "the file is larger than {} megabytes, which no model of this kind is",
-                MAX_MODEL_BYTES >> 20
-            ),
-            ModelError::Format(why) => {
-                write!(f, "not a complete safetensors file: {why}")
-            }
-            ModelError::Missing { tensor } => write!(f, "there is no tensor {tensor}"),
-            ModelError::Shape {
-                tensor,
-                found,
-                expected,
-            } => write!(
-                f,
-                "tensor {tensor} has shape {found:?}, expected {expected}"
-            ),
-            ModelError::Type { tensor, found } => {
-                write!(f, "tensor {tensor} holds {found}; only F32 is read")
-            }
-            ModelError::Value(why) => write!(f, "{why}"),
-            ModelError::Settings(why) => {
-                write!(f, "the settings in the file's metadata: {why}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ModelError {}
-
-impl From<std::io::Error> for ModelError {
-    fn from(error: std::io::Error) -> Self {
-        ModelError::Io(error)
-    }
 }
 
 /// What a model file holds: encoder, decoder and perhaps a learned aggregator.

@@ -7,7 +7,7 @@ use super::audit::{
 };
 use super::{escape_html, escape_terminal, page, svg, table_html};
 use crate::audit::{AuditReport, Check, CheckVerdict};
-use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
@@ -145,76 +145,52 @@ fn figures(audit: &AuditReport) -> Vec<Figure> {
     let mut panels = Vec::new();
     if !curves.reliability.is_empty() {
         let of = |y: fn(&crate::audit::ReliabilityPoint) -> f64| {
-            let points = curves.reliability.iter();
-            points.map(|p| (p.confidence, y(p))).collect()
+            curves.reliability.iter().map(move |p| (p.confidence, y(p)))
         };
         let diagonal = vec![(0.0, 0.0), (1.0, 1.0)];
-        panels.push(Panel {
-            title: "Reliability".into(),
-            x: Axis::linear("mean confidence of a bin"),
-            y: Axis::linear("share that was right"),
-            series: vec![
-                Series::new("perfect calibration", Role::Guide, Shape::Dashed, diagonal),
-                Series::new(
-                    "true share at least",
-                    Role::Proven,
-                    Shape::Dashed,
-                    of(|p| p.accuracy_low),
-                ),
-                Series::new(
-                    "true share at most",
-                    Role::Proven,
-                    Shape::Dashed,
-                    of(|p| p.accuracy_high),
-                ),
-                Series::new("this log", Role::Ours, Shape::Line, of(|p| p.accuracy)),
+        panels.push(Panel::new(
+            "Reliability",
+            Axis::linear("mean confidence of a bin"),
+            Axis::linear("share that was right"),
+            vec![
+                Series::dashed("perfect calibration", Role::Guide, diagonal),
+                Series::dashed("true share at least", Role::Proven, of(|p| p.accuracy_low)),
+                Series::dashed("true share at most", Role::Proven, of(|p| p.accuracy_high)),
+                Series::line("this log", Role::Ours, of(|p| p.accuracy)),
             ],
-        });
+        ));
     }
     if !curves.risk_coverage.is_empty() {
         let points = curves.risk_coverage.iter();
-        let points = points.map(|p| (p.coverage, p.risk)).collect();
-        panels.push(Panel {
-            title: "Risk and coverage".into(),
-            x: Axis::linear("share kept, the most confident first"),
-            y: Axis::linear("error rate among them"),
-            series: vec![Series::new("this log", Role::Ours, Shape::Line, points)],
-        });
+        let points = points.map(|p| (p.coverage, p.risk));
+        panels.push(Panel::new(
+            "Risk and coverage",
+            Axis::linear("share kept, the most confident first"),
+            Axis::linear("error rate among them"),
+            vec![Series::line("this log", Role::Ours, points)],
+        ));
     }
     if !curves.influence.is_empty() {
         let of = |y: fn(&crate::audit::InfluencePoint) -> f64| {
-            let points = curves.influence.iter();
-            points.map(|p| (p.items as f64, y(p))).collect()
+            curves.influence.iter().map(move |p| (p.items as f64, y(p)))
         };
-        panels.push(Panel {
-            title: "Influence of single items".into(),
-            x: Axis::linear("items left out, the worst for each entity"),
-            y: Axis::linear("share of entities; L1 distance"),
-            series: vec![
-                Series::new(
-                    "prediction changes",
-                    Role::Ours,
-                    Shape::Line,
-                    of(|p| p.changed),
-                ),
-                Series::new(
-                    "mean bound on L1",
-                    Role::OursToo,
-                    Shape::Line,
-                    of(|p| p.mean_shift),
-                ),
+        panels.push(Panel::new(
+            "Influence of single items",
+            Axis::linear("items left out, the worst for each entity"),
+            Axis::linear("share of entities; L1 distance"),
+            vec![
+                Series::line("prediction changes", Role::Ours, of(|p| p.changed)),
+                Series::line("mean bound on L1", Role::OursToo, of(|p| p.mean_shift)),
             ],
-        });
+        ));
     }
     if panels.is_empty() {
         return Vec::new();
     }
-    vec![Figure {
-        id: "audit".into(),
-        caption:
-            "How often predictions of each confidence are right, the error rate among the most \
-                  confident ones, and what leaving out items can do, as far as the log tells."
-                .into(),
+    vec![Figure::new(
+        "audit",
+        "How often predictions of each confidence are right, the error rate among the most \
+                  confident ones, and what leaving out items can do, as far as the log tells.",
         panels,
-    }]
+    )]
 }

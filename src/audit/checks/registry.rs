@@ -121,21 +121,14 @@ pub fn default_thresholds() -> BTreeMap<&'static str, Threshold> {
 /// Why a limit cannot be set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ThresholdError {
     /// No check has this name.
     #[error("there is no check {id}; the checks are {}", CHECKS.map(|kind| kind.id).join(", "))]
-    Unknown {
-        /// The name as given.
-        id: String,
-    },
+    Unknown { id: String },
     /// The limit is not a finite number.
     #[error("{id}: a limit is a finite number, not {value}")]
-    Value {
-        /// The check.
-        id: &'static str,
-        /// The limit as given.
-        value: f64,
-    },
+    Value { id: &'static str, value: f64 },
 }
 
 /// Sets the limit of a check, or removes it where `value` is `None`; returns the check.

@@ -41,19 +41,18 @@ impl Line {
         }
     }
 
-    fn cells(self) -> Vec<Cell> {
-        let end = |pick: fn((f64, f64)) -> f64| number(self.interval.map(pick));
+    fn cells(self) -> [(&'static str, Cell); 9] {
         let verdict = if self.contradicted { "fails" } else { "stands" };
-        vec![
-            Cell::text(self.assumption),
-            Cell::text(self.what),
-            self.paper.clone(),
-            self.here.clone(),
-            end(|i| i.0),
-            end(|i| i.1),
-            number(self.p),
-            Cell::count(self.n),
-            Cell::text(verdict),
+        [
+            ("assumption", Cell::text(self.assumption)),
+            ("measured", Cell::text(self.what)),
+            ("paper", self.paper),
+            ("here", self.here),
+            ("at least", number(self.interval.map(|i| i.0))),
+            ("at most", number(self.interval.map(|i| i.1))),
+            ("p", number(self.p)),
+            ("n", Cell::count(self.n)),
+            ("verdict", Cell::text(verdict)),
         ]
     }
 }
@@ -161,102 +160,66 @@ pub(super) fn summary_table(lab: &Lab, m: &Measured) -> Result<Table, Experiment
             )
         },
     ];
-    let columns = [
-        "assumption",
-        "measured",
-        "paper",
-        "here",
-        "at least",
-        "at most",
-        "p",
-        "n",
-        "verdict",
-    ];
-    Ok(Table {
-        id: "assumptions.summary".to_owned(),
-        title: format!(
+    let mut table = Table::new(
+        "assumptions.summary",
+        format!(
             "The assumptions on {entities} fresh entities, each test and interval at level {LEVEL}"
         ),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: lines.into_iter().map(Line::cells).collect(),
-    })
+    );
+    lines.into_iter().for_each(|line| table.row(line.cells()));
+    Ok(table)
 }
 
 pub(super) fn independence_table(m: &Measured) -> Table {
-    let mut rows = Vec::new();
+    let title = "A1: correlation of the items of one entity, and its permutation test";
+    let mut table = Table::new("assumptions.A1", title);
     for (name, found) in [("as they are", &m.independence), ("control", &m.copies)] {
         for class in &found.classes {
-            rows.push(vec![
-                Cell::text(name),
-                Cell::count(class.class),
-                Cell::count(class.entities),
-                Cell::number(class.pairs as f64, 0),
-                number(class.correlation),
-                number(class.p_value),
-                number(class.adjusted),
+            table.row([
+                ("items", Cell::text(name)),
+                ("class", Cell::count(class.class)),
+                ("entities", Cell::count(class.entities)),
+                ("pairs", Cell::number(class.pairs as f64, 0)),
+                ("correlation", number(class.correlation)),
+                ("p", number(class.p_value)),
+                ("p, Holm", number(class.adjusted)),
             ]);
         }
         let ignored = number(found.unconditional);
         let mut row = vec![Cell::text(name), Cell::text("classes ignored")];
         row.extend([Cell::Empty, Cell::Empty, ignored, Cell::Empty, Cell::Empty]);
-        rows.push(row);
+        table.rows.push(row);
     }
-    let columns = [
-        "items",
-        "class",
-        "entities",
-        "pairs",
-        "correlation",
-        "p",
-        "p, Holm",
-    ];
-    Table {
-        id: "assumptions.A1".to_owned(),
-        title: "A1: correlation of the items of one entity, and its permutation test".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    }
+    table
 }
 
 pub(super) fn support_table(lab: &Lab, m: &Measured) -> Result<Table, ExperimentError> {
     let entropy = lab.paper.cell("sec:exp-thm4/H(Y|E)")?;
     let required = lab.paper.cell(&format!("{AT}/A6/required"))?;
-    let mut rows = Vec::new();
-    for (name, s) in [("factors", &m.factors), ("random latent codes", &m.codes)] {
-        let paper = |cell: &Cell| {
-            if name == "factors" {
-                cell.clone()
-            } else {
-                Cell::Empty
-            }
-        };
-        rows.push(vec![
-            Cell::text(name),
-            Cell::text("smallest probability, at least"),
-            paper(&required),
-            Cell::number(s.floor, 4),
-            Cell::number(s.smallest, SMALL),
-        ]);
-        rows.push(vec![
-            Cell::text(name),
-            Cell::text("largest probability, at most"),
-            Cell::Empty,
-            Cell::number(s.confidence_limit, 4),
-            Cell::number(s.largest, 4),
-        ]);
-        rows.push(vec![
-            Cell::text(name),
-            Cell::text("mean entropy in bits, at least (paper: its own measurement)"),
-            paper(&entropy),
-            Cell::number(s.entropy_limit, 4),
-            Cell::number(s.mean_entropy, 4),
-        ]);
+    let title = "A6: what a floor of 1/(2|Y|) implies, against the data";
+    let mut table = Table::new("assumptions.A6", title);
+    let floor = "smallest probability, at least";
+    let cap = "largest probability, at most";
+    let bits = "mean entropy in bits, at least (paper: its own measurement)";
+    let number = |x: f64| Cell::number(x, 4);
+    for (name, s, [required, entropy]) in [
+        ("factors", &m.factors, [required, entropy]),
+        ("random latent codes", &m.codes, [Cell::Empty, Cell::Empty]),
+    ] {
+        let smallest = Cell::number(s.smallest, SMALL);
+        for (what, paper, limit, here) in [
+            (floor, required, s.floor, smallest),
+            (cap, Cell::Empty, s.confidence_limit, number(s.largest)),
+            (bits, entropy, s.entropy_limit, number(s.mean_entropy)),
+        ] {
+            table.row([
+                ("of", Cell::text(name)),
+                ("what A6 implies", Cell::text(what)),
+                ("paper", paper),
+                ("limit", number(limit)),
+                ("here", here),
+            ]);
+        }
     }
-    let columns = ["of", "what A6 implies", "paper", "limit", "here"];
-    Ok(Table {
-        id: "assumptions.A6".to_owned(),
-        title: "A6: what a floor of 1/(2|Y|) implies, against the data".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    })
+    Ok(table)
 }

@@ -45,6 +45,7 @@ const MAGIC: &[u8; 4] = b"PAR1";
 /// Why a Parquet file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum TableError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
@@ -57,12 +58,7 @@ pub enum TableError {
     Columns(#[from] ColumnsError),
     /// A column cannot be used.
     #[error("column {name}: {what}")]
-    Column {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        what: String,
-    },
+    Column { name: String, what: String },
     /// Reading a group of rows would take too much memory.
     #[error(
         "row group {group} needs {} MiB of memory at once, but the limit is {}; write smaller pages",

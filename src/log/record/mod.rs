@@ -174,7 +174,8 @@ impl fmt::Display for Place {
 }
 
 /// What is wrong with a record, and where in it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{place}: {fault}")]
 pub struct RecordError {
     /// The field, as a path.
     pub place: Place,
@@ -191,15 +192,18 @@ impl RecordError {
 }
 
 /// What can be wrong with a record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Fault {
     /// The line is not UTF-8.
+    #[error("not UTF-8 text: byte {byte} does not fit")]
     NotUtf8 {
         /// The first byte that does not fit, counted from 1.
         byte: usize,
     },
     /// The line is not JSON.
+    #[error("not JSON: {what} (column {column})")]
     Syntax {
         /// Where the reader stopped, in bytes counted from 1.
         column: usize,
@@ -207,84 +211,50 @@ pub enum Fault {
         what: String,
     },
     /// `NaN` or `Infinity`, which some programs write although JSON has no such numbers.
+    #[error("not JSON: NaN and Infinity are not JSON numbers (column {column})")]
     NotJsonNumber {
         /// Where it stands, in bytes counted from 1.
         column: usize,
     },
     /// JSON of another kind than is needed here, or a field that is given twice.
+    #[error("{0}")]
     Shape(String),
     /// A required field is missing.
+    #[error("missing")]
     Missing,
     /// An item has no factor.
+    #[error("missing; evidence without a factor (an embedding or a posterior) needs a model")]
     NoFactor,
     /// There are no items.
+    #[error("there is no evidence; give at least one item")]
     NoEvidence,
     /// Class names that are empty, repeated or none at all.
+    #[error("{0}")]
     ClassNames(&'static str),
     /// Not a probability distribution.
+    #[error("{}", simplex(.0))]
     Simplex(SimplexError),
     /// Another number of classes than elsewhere.
+    #[error("{found} classes, but {set_by} has {expected}")]
     ClassCount {
-        /// How many there must be.
         expected: usize,
-        /// How many there are.
         found: usize,
-        /// What sets the number.
         set_by: &'static str,
     },
     /// A weight that is NaN, infinite or negative.
+    #[error("{0:?}; a weight is finite and not negative")]
     Weight(f64),
     /// A label that is not one of the classes.
-    UnknownClass {
-        /// The label as given.
-        label: String,
-        /// The classes there are.
-        classes: String,
-    },
+    #[error("{label} is not one of the classes {classes}")]
+    UnknownClass { label: String, classes: String },
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::NotUtf8 { byte } => write!(f, "not UTF-8 text: byte {byte} does not fit"),
-            Fault::Syntax { column, what } => write!(f, "not JSON: {what} (column {column})"),
-            Fault::NotJsonNumber { column } => write!(
-                f,
-                "not JSON: NaN and Infinity are not JSON numbers (column {column})"
-            ),
-            Fault::Shape(what) => f.write_str(what),
-            Fault::Missing => write!(f, "missing"),
-            Fault::NoFactor => write!(
-                f,
-                "missing; evidence without a factor (an embedding or a posterior) needs a model"
-            ),
-            Fault::NoEvidence => write!(f, "there is no evidence; give at least one item"),
-            Fault::ClassNames(what) => f.write_str(what),
-            Fault::Simplex(SimplexError::Negative { value, .. }) => {
-                write!(f, "{value:?} is below zero; a probability is not")
-            }
-            Fault::Simplex(error) => error.fmt(f),
-            Fault::ClassCount {
-                expected,
-                found,
-                set_by,
-            } => write!(f, "{found} classes, but {set_by} has {expected}"),
-            Fault::Weight(value) => {
-                write!(f, "{value:?}; a weight is finite and not negative")
-            }
-            Fault::UnknownClass { label, classes } => {
-                write!(f, "{label} is not one of the classes {classes}")
-            }
+/// A negative entry is said without its position, which the place already names.
+fn simplex(error: &SimplexError) -> String {
+    match error {
+        SimplexError::Negative { value, .. } => {
+            format!("{value:?} is below zero; a probability is not")
         }
+        error => error.to_string(),
     }
 }
-
-impl std::error::Error for Fault {}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.fault)
-    }
-}
-
-impl std::error::Error for RecordError {}

@@ -402,17 +402,8 @@ mod tests {
             .iter()
             .map(|&s| Series::new("<b>&", Role::Ours, s, points.clone()).with_errors(vec![0.1; 3]))
             .collect();
-        let panel = Panel {
-            title: "t".into(),
-            x: Axis::log("x"),
-            y: Axis::linear("y"),
-            series,
-        };
-        Figure {
-            id: "f".into(),
-            caption: "\"<".into(),
-            panels: vec![panel.clone(), panel],
-        }
+        let panel = Panel::new("t", Axis::log("x"), Axis::linear("y"), series);
+        Figure::new("f", "\"<", vec![panel.clone(), panel])
     }
 
     #[test]
