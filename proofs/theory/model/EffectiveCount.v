@@ -26,6 +26,8 @@ Definition agrees (c : list (int * int) * option (int * int)) : bool :=
 (* Wrong on purpose: rounded in every step. *)
 Definition wrong (l : list double) : option double :=
   let total := fold_left add l zero in
-  option_map (fun _ => div (mul total total) (fold_left (fun a x => add a (mul x x)) l zero)) (effective_count l).
+  if forallb acceptable l && SFltb zero total then
+    Some (div (mul total total) (fold_left (fun a x => add a (mul x x)) l zero))
+  else None.
 Definition wrong_agrees (c : list (int * int) * option (int * int)) : bool :=
   same_option same (wrong (map of_bits (fst c))) (option_map of_bits (snd c)).
