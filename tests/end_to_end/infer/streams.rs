@@ -13,7 +13,7 @@ fn a_line_of_100_megabytes_is_refused_before_it_is_in_memory() {
     input.extend(b"{\"entity\":\"");
     input.resize(100_000_000, b'x');
     let run = infer(&[], &input);
-    let message = "standard input:2: line: longer than 64 MiB, the most that one line may hold\n";
+    let message = "standard input:2: line: longer than 64 MiB, the limit for one line\n";
     assert_eq!((run.code, &*run.err), (Some(2), message));
     // The line before it was answered.
     assert_eq!(run.out.lines().count(), 1);
