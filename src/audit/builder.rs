@@ -83,7 +83,7 @@ impl<'a> Log<'a> {
     }
 
     /// Calibrated predictions in memory with their true classes.
-    pub(crate) fn calibrated(name: &str, rows: &'a [(Calibrated, usize)]) -> Self {
+    pub fn calibrated(name: impl Into<String>, rows: &'a [(Calibrated, usize)]) -> Self {
         let row =
             |(p, label): &'a (Calibrated, usize)| (p.distribution.probabilities(), p.class, *label);
         Log::new(name, Content::Rows(rows.iter().map(row).collect()))

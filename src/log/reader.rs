@@ -113,7 +113,9 @@ impl<R: Read> Read for Digesting<R> {
 }
 
 /// A file that can be read from any place.
+#[cfg(feature = "parquet")]
 trait File: Read + Seek + Send {}
+#[cfg(feature = "parquet")]
 impl<F: Read + Seek + Send> File for F {}
 
 enum Source<'r> {
