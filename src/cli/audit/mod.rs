@@ -107,11 +107,9 @@ fn check(args: &Args) -> Result<(), Failure> {
 fn check_limits(args: &Args, gate: &Gate) -> Result<(), Failure> {
     let mut limits = default_thresholds();
     for limit in &gate.limits {
-        set_threshold(&mut limits, &limit.check, limit.value).map_err(|error| Failure::Line {
-            path: args.config.clone().unwrap_or_default(),
-            line: limit.line,
-            what: error.to_string(),
-        })?;
+        let file = args.config.as_deref().unwrap_or(Path::new(""));
+        set_threshold(&mut limits, &limit.check, limit.value)
+            .map_err(|error| Failure::line(file, limit.line, error))?;
     }
     for (text, id, value) in args.limits()? {
         set_threshold(&mut limits, id, value)
