@@ -34,7 +34,6 @@ pub enum BoundError {
         expected: usize,
         found: usize,
     },
-    /// The weights have no effective count.
     #[error(transparent)]
     Weights(#[from] KishError),
 }
@@ -77,14 +76,10 @@ pub(super) fn not_negative(name: &'static str, x: f64) -> Result<Interval, Bound
 pub(crate) fn positive(name: &'static str, x: f64) -> Result<Interval, BoundError> {
     require(x > 0.0 && x.is_finite(), name, x, "finite and above zero")
 }
-
-/// A count of at least one.
 pub(crate) fn at_least_one(name: &'static str, n: u64) -> Result<Interval, BoundError> {
     require(n >= 1, name, n as f64, "at least 1")?;
     Ok(Interval::count(n))
 }
-
-/// A count of at least two.
 pub(super) fn at_least_two(name: &'static str, n: u64) -> Result<Interval, BoundError> {
     require(n >= 2, name, n as f64, "at least 2")?;
     Ok(Interval::count(n))

@@ -86,21 +86,14 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.rate > 0.0 && args.rate.is_finite()) {
-        return Err(Failure::Usage(format!(
-            "--rate: {} is not a positive number",
-            args.rate
-        )));
+        let what = format!("--rate: {} is not a positive number", args.rate);
+        return Err(Failure::Usage(what));
     }
     if !(args.beta >= 0.0 && args.beta.is_finite()) {
-        return Err(Failure::Usage(format!(
-            "--beta: {} is not zero or a positive number",
-            args.beta
-        )));
+        let what = format!("--beta: {} is not zero or a positive number", args.beta);
+        return Err(Failure::Usage(what));
     }
     if args.hidden == 1 {
         let what = "--hidden: 1 leaves no room for a second layer of half as many units";

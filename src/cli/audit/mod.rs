@@ -27,9 +27,6 @@ const REFERENCE: &str = include_str!("../../../tests/fixtures/reference/predicti
 const REFERENCE_NAME: &str = "reference predictions";
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // Treat a broken pipe as an error: the report was truncated.
     run_in_threads(args).map_err(|failure| match failure {

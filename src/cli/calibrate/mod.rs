@@ -100,8 +100,6 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
-
-/// Kinds of map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// One temperature for all predictions
@@ -111,8 +109,6 @@ enum Kind {
     /// The best hit rate that never falls with confidence
     Isotonic,
 }
-
-/// Shapes of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables
@@ -120,8 +116,6 @@ enum Format {
     /// One JSON object
     Json,
 }
-
-/// The report on a fitted map.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     method: &'static str,
@@ -211,8 +205,6 @@ struct BinPromise {
     low: f64,
     high: f64,
 }
-
-/// One labelled prediction.
 #[derive(Debug)]
 struct Labelled {
     prediction: Distribution,
@@ -229,9 +221,6 @@ struct Rows {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.split > 0.0 && args.split < 1.0) {
         let what = format!("--split: {} is not between 0 and 1", args.split);

@@ -178,7 +178,6 @@ fn whole64(bits: i64, signed: bool) -> i128 {
 pub(super) enum Cells {
     /// Numbers; NaN where there is none.
     Numbers(Vec<f64>),
-    /// Names.
     Texts(Vec<Cell>),
 }
 
@@ -191,8 +190,6 @@ impl Cells {
         }
     }
 }
-
-/// A name.
 #[derive(Clone, Debug)]
 pub(super) enum Cell {
     Empty,

@@ -169,8 +169,6 @@ pub(super) fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E>
         Some(_) => Err(E::custom("given twice")),
     }
 }
-
-/// The list of evidence.
 pub(super) struct Items<'p> {
     pub(super) place: &'p Cell<Place>,
 }
@@ -206,8 +204,6 @@ impl<'de> Visitor<'de> for Items<'_> {
         }
     }
 }
-
-/// One item of evidence.
 struct Item<'p> {
     place: &'p Cell<Place>,
     index: usize,
