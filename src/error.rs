@@ -215,6 +215,18 @@ impl From<CalibrationFileError> for Error {
     }
 }
 
+/// Settings of a builder that are taken as they are: each sets the field of its name.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        $($(#[$doc])*
+        pub fn $name(mut self, $name: $type) -> Self {
+            self.$name = $name;
+            self
+        })*
+    };
+}
+pub(crate) use setters;
+
 /// Kinds of errors that say nothing of a place.
 macro_rules! kinds {
     ($($kind:ident: $($error:ty),+;)*) => {

@@ -44,13 +44,7 @@ impl Accumulator {
             Method::Learned => return Err(AggregateError::ModelMissing),
             Method::PriorCorrected => {
                 let prior = prior.ok_or(AggregateError::PriorMissing)?;
-                if prior.classes() != classes {
-                    return Err(AggregateError::Pool(PoolError::ClassCount {
-                        index: 0,
-                        expected: prior.classes(),
-                        found: classes,
-                    }));
-                }
+                PoolError::check_classes(0, prior.classes(), classes)?;
                 State::Product(LogPool::with_prior(prior))
             }
         };
@@ -89,12 +83,7 @@ impl Accumulator {
     pub fn add_all(&mut self, factors: &[Distribution], weights: &[f64]) -> Result<(), PoolError> {
         // A pool of logarithms does its own checks.
         if !matches!(self.state, State::Product(_)) {
-            if factors.len() != weights.len() {
-                return Err(PoolError::WeightCount {
-                    factors: factors.len(),
-                    weights: weights.len(),
-                });
-            }
+            PoolError::check_counts(factors, weights)?;
             for (i, (factor, &weight)) in factors.iter().zip(weights).enumerate() {
                 self.check(self.count + i, factor, weight)?;
             }
@@ -124,13 +113,7 @@ impl Accumulator {
     /// [`AggregateError::Unlike`] where methods differ, [`PoolError::ClassCount`] where classes
     /// do, [`PoolError::PriorDiffers`]; nothing changes then.
     pub fn merge(&mut self, other: &Accumulator) -> Result<(), AggregateError> {
-        if self.classes != other.classes {
-            return Err(AggregateError::Pool(PoolError::ClassCount {
-                index: self.count,
-                expected: self.classes,
-                found: other.classes,
-            }));
-        }
+        PoolError::check_classes(self.count, self.classes, other.classes)?;
         if self.method != other.method {
             return Err(AggregateError::Unlike(self.method, other.method));
         }
@@ -208,13 +191,7 @@ impl Accumulator {
     }
 
     fn check(&self, index: usize, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
-        if factor.classes() != self.classes {
-            return Err(PoolError::ClassCount {
-                index,
-                expected: self.classes,
-                found: factor.classes(),
-            });
-        }
+        PoolError::check_classes(index, self.classes, factor.classes())?;
         if !(weight >= 0.0 && weight.is_finite()) {
             return Err(PoolError::Weight {
                 index,

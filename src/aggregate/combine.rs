@@ -15,7 +15,6 @@ pub const FLAT_LIMIT: usize = 100;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum AggregateError {
-    /// The factors cannot be combined.
     #[error(transparent)]
     Pool(#[from] PoolError),
     /// The prior-corrected product needs a prior.
@@ -34,10 +33,8 @@ pub enum AggregateError {
     /// network can hold them; the direct path can.
     #[error("the likelihoods of item {index} differ too much for a network; use the direct path")]
     Underflow { index: usize },
-    /// The network cannot be built.
     #[error(transparent)]
     Build(BuildError),
-    /// The network cannot be asked.
     #[error(transparent)]
     Query(QueryError),
 }

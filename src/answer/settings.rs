@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Answerer;
 use crate::aggregate::Method;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, setters};
 use crate::log::{DEFAULT_TOLERANCE, Expectations, check_names, sha256};
 use crate::model::{CalibrationFile, LatentModel, Model, read_aggregator};
 use crate::simplex::Distribution;
@@ -123,35 +123,22 @@ impl AnswererBuilder {
         self
     }
 
-    /// Samples drawn for an item that has no factor, at least one [default: 16].
-    pub fn samples(mut self, samples: usize) -> Self {
-        self.samples = samples;
-        self
-    }
-
-    /// Seed of all that is drawn [default: 0].
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// How far the probabilities of a factor or a prior may be from adding up to one, in `[0, 1)`
-    /// [default: 10⁻⁶]; within it they are divided by their sum.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
     /// A map that every answer goes through: the path of a file, or a [`CalibrationFile`].
     pub fn calibration(mut self, map: impl Into<Source<CalibrationFile>>) -> Self {
         self.calibration = Some(map.into());
         self
     }
 
-    /// Whether answers list their items with their influence [default: no].
-    pub fn influence(mut self, wanted: bool) -> Self {
-        self.influence = wanted;
-        self
+    setters! {
+        /// Samples drawn for an item that has no factor, at least one [default: 16].
+        samples: usize;
+        /// Seed of all that is drawn [default: 0].
+        seed: u64;
+        /// How far the probabilities of a factor or a prior may be from adding up to one, in `[0, 1)`
+        /// [default: 10⁻⁶]; within it they are divided by their sum.
+        tolerance: f64;
+        /// Whether answers list their items with their influence [default: no].
+        influence: bool;
     }
 
     /// Reads the files and checks that the settings go together.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::items::check_offsets;
 use super::{AssumptionError, Share};
-use crate::bounds::BoundError;
+use crate::bounds::positive;
 use crate::math::{DoubleDouble, ExactSum};
 
 /// The 97.5th percentile of the standard normal distribution: two-sided 95 in a hundred.
@@ -193,13 +193,7 @@ pub fn encoder_variance(
         let value = norms[item];
         return Err(AssumptionError::Norm { item, value });
     }
-    if !(limit > 0.0 && limit.is_finite()) {
-        return Err(AssumptionError::Parameter(BoundError::Parameter {
-            name: "sigma_max",
-            value: limit,
-            allowed: "finite and above zero",
-        }));
-    }
+    positive("sigma_max", limit)?;
     let entities = || offsets.windows(2).map(|w| &norms[w[0]..w[1]]);
     let most = norms.iter().copied().fold(0.0, f64::max);
     // Norms near the ends of the range of doubles: a power of two brings the largest near one, so

@@ -28,7 +28,7 @@
 use rayon::prelude::*;
 
 use super::{AssumptionError, Items};
-use crate::bounds::BoundError;
+use crate::bounds::{at_least_one, open_unit};
 use crate::latent::random::{Stream, text_key};
 use crate::simplex::Distribution;
 
@@ -267,19 +267,16 @@ fn correlation(groups: &[Group]) -> Option<f64> {
 
 /// Holm's adjustment: the `i`-th smallest of `m` p-values times `m − i + 1`, never smaller than the
 /// one before, at most one.
-fn holm(classes: &mut [ClassDependence]) {
-    let mut tested: Vec<(f64, usize)> = classes
-        .iter()
-        .enumerate()
-        .filter_map(|(i, c)| Some((c.p_value?, i)))
-        .collect();
-    tested.sort_by(|a, b| a.0.total_cmp(&b.0));
+pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut out = vec![1.0; p.len()];
     let mut largest: f64 = 0.0;
-    let m = tested.len();
-    for (rank, (p, index)) in tested.into_iter().enumerate() {
-        largest = largest.max(((m - rank) as f64 * p).min(1.0));
-        classes[index].adjusted = Some(largest);
+    for (rank, &i) in order.iter().enumerate() {
+        largest = largest.max((p[i] * (p.len() - rank) as f64).min(1.0));
+        out[i] = largest;
     }
+    out
 }
 
 /// Checks A1 on factors and labels; `labels` has one entry for each entity.
@@ -299,17 +296,8 @@ pub fn independence(
             limit: MAX_ITEMS,
         });
     }
-    let parameter = |name, value, allowed| BoundError::Parameter {
-        name,
-        value,
-        allowed,
-    };
-    if test.permutations == 0 {
-        return Err(parameter("B", 0.0, "at least 1").into());
-    }
-    if !(test.level > 0.0 && test.level < 1.0) {
-        return Err(parameter("level", test.level, "strictly between 0 and 1").into());
-    }
+    at_least_one("B", test.permutations)?;
+    open_unit("level", test.level)?;
     let width = items.classes();
     let groups: Vec<Group> = (0..width)
         .map(|class| {
@@ -330,7 +318,11 @@ pub fn independence(
             adjusted: None,
         });
     }
-    holm(&mut classes);
+    let p: Vec<f64> = classes.iter().filter_map(|c| c.p_value).collect();
+    let tested = classes.iter_mut().filter(|c| c.p_value.is_some());
+    for (class, adjusted) in tested.zip(holm(&p)) {
+        class.adjusted = Some(adjusted);
+    }
     Ok(Independence {
         classes,
         correlation: correlation(&groups),

@@ -27,7 +27,7 @@
 //! items repeat each other.
 
 use super::{AssumptionError, Items};
-use crate::bounds::{BoundError, effective_count};
+use crate::bounds::{BoundError, effective_count, open_unit};
 use crate::calibration::Reliability;
 use crate::math::Interval;
 
@@ -120,13 +120,7 @@ pub fn individual_calibration(
 
 /// `r + √(B/n_eff)` and `r`.
 fn reach(bins: usize, effective: f64, level: f64) -> Result<(Interval, Interval), BoundError> {
-    if !(level > 0.0 && level < 1.0) {
-        return Err(BoundError::Parameter {
-            name: "level",
-            value: level,
-            allowed: "strictly between 0 and 1",
-        });
-    }
+    open_unit("level", level)?;
     let two = Interval::point(2.0);
     // Kish's count is rounded once, so the exact one lies between its neighbours.
     let effective = Interval::between(effective.next_down(), effective.next_up());

@@ -50,10 +50,8 @@ pub enum AssumptionError {
     /// A norm is NaN, infinite or negative.
     #[error("the norm of item {item} is {value}; norms are finite and not negative")]
     Norm { item: usize, value: f64 },
-    /// A parameter lies outside its domain.
     #[error(transparent)]
     Parameter(#[from] BoundError),
-    /// The confidences cannot be binned.
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
     /// The factors of an entity cannot be combined.

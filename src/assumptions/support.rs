@@ -8,7 +8,7 @@
 //! For three classes the limits are 2/3 and 1.2516 bits.
 
 use super::{AssumptionError, Items, Share};
-use crate::bounds::BoundError;
+use crate::bounds::require;
 use crate::math::ExactSum;
 use crate::simplex::{Distribution, entropy_bits};
 
@@ -83,13 +83,9 @@ impl Support {
 /// [`AssumptionError::Parameter`] for a floor outside `[0, 1/classes]` or a level outside `(0, 1)`.
 pub fn support(items: &Items<'_>, floor: f64, level: f64) -> Result<Support, AssumptionError> {
     let classes = items.classes();
-    if !(floor >= 0.0 && floor * classes as f64 <= 1.0) {
-        return Err(AssumptionError::Parameter(BoundError::Parameter {
-            name: "floor",
-            value: floor,
-            allowed: "between 0 and one over the number of classes",
-        }));
-    }
+    let holds = floor >= 0.0 && floor * classes as f64 <= 1.0;
+    let allowed = "between 0 and one over the number of classes";
+    require(holds, "floor", floor, allowed)?;
     let least = |f: &Distribution| f.probabilities().iter().copied().fold(1.0, f64::min);
     let factors = items.factors();
     let (mut smallest, mut smallest_item) = (f64::INFINITY, 0);

@@ -13,7 +13,7 @@ use super::tally::{MergeError, Tally};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::calibration::{Calibrated, MAX_BINS};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, setters};
 use crate::latent::Confidence;
 use crate::log::{DEFAULT_TOLERANCE, Format, LogReader, check_names};
 use crate::simplex::Distribution;
@@ -222,12 +222,6 @@ impl<'a> Audit<'a> {
         self
     }
 
-    /// Whether logged answers are compared with the aggregate of their factors [default: yes].
-    pub fn compare(mut self, compare: bool) -> Self {
-        self.compare = compare;
-        self
-    }
-
     /// The format of the log [default: by the names of files, JSON lines for readers].
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
@@ -244,20 +238,6 @@ impl<'a> Audit<'a> {
     /// Number of bins, from 1 to [`MAX_BINS`] [default: [`DEFAULT_BINS`]].
     pub fn bins(mut self, bins: usize) -> Self {
         self.bins = Some(bins);
-        self
-    }
-
-    /// How far the probabilities of a row may be from adding up to one, in `[0, 0.01]`
-    /// [default: 10⁻⁶].
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// How weights follow from posteriors; `None` where they do not [default: as the reference
-    /// implementation has it].
-    pub fn confidence(mut self, function: Option<Confidence>) -> Self {
-        self.confidence = function;
         self
     }
 
@@ -280,23 +260,22 @@ impl<'a> Audit<'a> {
         self
     }
 
-    /// Whether a check that is undecided, or that has a limit of yours and cannot be run, makes the
-    /// audit fail [default: no].
-    pub fn undecided(mut self, undecided: Undecided) -> Self {
-        self.undecided = undecided;
-        self
-    }
-
-    /// Whether a row that cannot be used is an error [default: no, such rows are counted].
-    pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
-        self
-    }
-
-    /// Seed of the simulations [default: 0].
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    setters! {
+        /// Whether logged answers are compared with the aggregate of their factors [default: yes].
+        compare: bool;
+        /// How far the probabilities of a row may be from adding up to one, in `[0, 0.01]`
+        /// [default: 10⁻⁶].
+        tolerance: f64;
+        /// How weights follow from posteriors; `None` where they do not [default: as the reference
+        /// implementation has it].
+        confidence: Option<Confidence>;
+        /// Whether a check that is undecided, or that has a limit of yours and cannot be run, makes the
+        /// audit fail [default: no].
+        undecided: Undecided;
+        /// Whether a row that cannot be used is an error [default: no, such rows are counted].
+        strict: bool;
+        /// Seed of the simulations [default: 0].
+        seed: u64;
     }
 
     /// Called with the number of bytes that were read, as they are.

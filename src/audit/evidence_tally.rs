@@ -76,8 +76,6 @@ impl Largest {
         f64::from_bits(self.0)
     }
 }
-
-/// One row with evidence.
 #[derive(Debug)]
 pub(super) struct WithEvidence<'a> {
     /// Where it stands.

@@ -9,8 +9,6 @@ use super::rounding::{DOUBLE, Precision, SINGLE};
 use crate::assumptions::NormSums;
 use crate::latent::Confidence;
 use crate::log::LoggedItem;
-
-/// Number of confidence functions.
 const FUNCTIONS: usize = Confidence::ALL.len();
 
 /// Counts and sums over rows with items. Merging adds them up.

@@ -57,14 +57,10 @@ pub(super) struct Precision {
     unit: f64,
     smallest: f64,
 }
-
-/// Single precision.
 pub(super) const SINGLE: Precision = Precision {
     unit: f32::EPSILON as f64 / 2.0,
     smallest: f32::MIN_POSITIVE as f64,
 };
-
-/// Double precision.
 pub(super) const DOUBLE: Precision = Precision {
     unit: f64::EPSILON / 2.0,
     smallest: f64::MIN_POSITIVE,

@@ -118,9 +118,6 @@ pub enum MergeError {
 
 impl Tally {
     /// Nothing yet.
-    ///
-    /// # Errors
-    /// Those of [`Evaluation::new`].
     pub(super) fn new(settings: TallySettings) -> Result<Self, CalibrationError> {
         Ok(Tally {
             scores: Evaluation::new(settings.classes.len(), settings.bins)?,

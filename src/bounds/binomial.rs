@@ -22,7 +22,7 @@
 //! from the mean, cut where a geometric series bounds the rest. Everything is rounded outward.
 
 use super::BoundError;
-use super::domain::{open_unit, unit};
+use super::domain::{open_unit, require, unit};
 use crate::math::{Interval, ln};
 
 /// `r(n) = ln n! − (n + ½)·ln n + n − ½·ln 2π`, for `n ≥ 1`.
@@ -240,13 +240,7 @@ pub fn clopper_pearson(successes: u64, n: u64, delta: f64) -> Result<(f64, f64),
 fn check(count: u64, n: u64, delta: f64) -> Result<(), BoundError> {
     super::domain::at_least_one("n", n)?;
     open_unit("delta", delta)?;
-    if count > n {
-        return Err(BoundError::Parameter {
-            name: "count",
-            value: count as f64,
-            allowed: "at most n",
-        });
-    }
+    require(count <= n, "count", count as f64, "at most n")?;
     Ok(())
 }
 

@@ -34,12 +34,12 @@ pub enum BoundError {
         expected: usize,
         found: usize,
     },
-    /// The weights have no effective count.
     #[error(transparent)]
     Weights(#[from] KishError),
 }
 
-fn require(
+/// `value`, where the condition on it holds; else the error that names what is allowed.
+pub(crate) fn require(
     holds: bool,
     name: &'static str,
     value: f64,
@@ -57,7 +57,7 @@ fn require(
 }
 
 /// A failure probability or the like: `0 < x < 1`.
-pub(super) fn open_unit(name: &'static str, x: f64) -> Result<Interval, BoundError> {
+pub(crate) fn open_unit(name: &'static str, x: f64) -> Result<Interval, BoundError> {
     require(x > 0.0 && x < 1.0, name, x, "strictly between 0 and 1")
 }
 
@@ -73,20 +73,28 @@ pub(super) fn not_negative(name: &'static str, x: f64) -> Result<Interval, Bound
 }
 
 /// `0 < x < ∞`.
-pub(super) fn positive(name: &'static str, x: f64) -> Result<Interval, BoundError> {
+pub(crate) fn positive(name: &'static str, x: f64) -> Result<Interval, BoundError> {
     require(x > 0.0 && x.is_finite(), name, x, "finite and above zero")
 }
-
-/// A count of at least one.
-pub(super) fn at_least_one(name: &'static str, n: u64) -> Result<Interval, BoundError> {
+pub(crate) fn at_least_one(name: &'static str, n: u64) -> Result<Interval, BoundError> {
     require(n >= 1, name, n as f64, "at least 1")?;
     Ok(Interval::count(n))
 }
-
-/// A count of at least two.
 pub(super) fn at_least_two(name: &'static str, n: u64) -> Result<Interval, BoundError> {
     require(n >= 2, name, n as f64, "at least 2")?;
     Ok(Interval::count(n))
+}
+
+/// As many as expected of what `name` says.
+pub(super) fn length(name: &'static str, expected: usize, found: usize) -> Result<(), BoundError> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(BoundError::Lengths {
+        name,
+        expected,
+        found,
+    })
 }
 
 /// Entries that must all satisfy a condition.

@@ -15,7 +15,7 @@
 use num_rational::BigRational;
 
 use super::BoundError;
-use super::domain::{at_least_one, not_negative, open_unit};
+use super::domain::{at_least_one, not_negative, open_unit, require};
 use super::joint::{Joint, bounded_support, is_distribution, product};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short, tuple};
 use crate::math::{Enclosure, Interval};
@@ -41,13 +41,8 @@ pub fn calibration_constant(classes: u64, delta: f64) -> Result<f64, BoundError>
 pub fn calibration_bound(epsilon: f64, constant: f64, count: f64) -> Result<f64, BoundError> {
     let epsilon = not_negative("epsilon", epsilon)?;
     let constant = not_negative("C", constant)?;
-    if !(count >= 1.0 && count.is_finite()) {
-        return Err(BoundError::Parameter {
-            name: "K_eff",
-            value: count,
-            allowed: "finite and at least 1",
-        });
-    }
+    let holds = count >= 1.0 && count.is_finite();
+    require(holds, "K_eff", count, "finite and at least 1")?;
     Ok((epsilon + constant / Interval::point(count).sqrt()).high())
 }
 

@@ -33,7 +33,7 @@
 
 use super::BoundError;
 use super::binomial::clopper_pearson;
-use super::domain::{at_least_one, open_unit};
+use super::domain::{at_least_one, open_unit, require};
 use crate::math::Interval;
 
 /// T1″ part 2: `√(ln(2B/δ)/(2(⌊n/B⌋−1)))`, rounded up. Replaces claim T1.
@@ -46,13 +46,12 @@ pub fn uniform_mass_radius(n: u64, bins: u64, delta: f64) -> Result<f64, BoundEr
     let count = at_least_one("B", bins)?;
     let delta = open_unit("delta", delta)?;
     let inside = (n / bins).saturating_sub(1);
-    if inside == 0 {
-        return Err(BoundError::Parameter {
-            name: "n",
-            value: n as f64,
-            allowed: "at least twice the number of bins",
-        });
-    }
+    require(
+        inside > 0,
+        "n",
+        n as f64,
+        "at least twice the number of bins",
+    )?;
     let two = Interval::point(2.0);
     let log = (two * count / delta).ln();
     Ok((log / (two * Interval::count(inside))).sqrt().high())

@@ -35,7 +35,7 @@
 //! `2L/√(n(n−1)) + L/(3n) ≤ 7L/(3(n−1))`. ∎
 
 use super::BoundError;
-use super::domain::{at_least_one, at_least_two, entries, open_unit};
+use super::domain::{at_least_one, at_least_two, entries, open_unit, require};
 use crate::math::{ExactSum, Interval};
 
 /// T2′: `√(2VL/n) + 7L/(3(n−1))` with `L = ln(3/δ)`, from the unbiased sample variance `V`.
@@ -72,13 +72,8 @@ pub fn empirical_bernstein_error(
 
 fn radius(n: u64, variance: f64, inverse_delta: Interval) -> Result<f64, BoundError> {
     at_least_two("n", n)?;
-    if !(0.0..=0.5).contains(&variance) {
-        return Err(BoundError::Parameter {
-            name: "V",
-            value: variance,
-            allowed: "between 0 and 1/2, as the variance of values between 0 and 1 is",
-        });
-    }
+    let allowed = "between 0 and 1/2, as the variance of values between 0 and 1 is";
+    require((0.0..=0.5).contains(&variance), "V", variance, allowed)?;
     let log = inverse_delta.ln();
     let (n, below) = (Interval::count(n), Interval::count(n - 1));
     let spread = (Interval::point(2.0) * Interval::point(variance) * log / n).sqrt();

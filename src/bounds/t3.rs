@@ -20,7 +20,7 @@ use num_traits::{One, Signed, ToPrimitive};
 
 use super::BoundError;
 use super::binomial::binomial_cdf;
-use super::domain::{at_least_one, not_negative, open_unit};
+use super::domain::{at_least_one, not_negative, open_unit, require};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short};
 use crate::math::{Enclosure, Interval, rational};
 
@@ -34,13 +34,7 @@ use crate::math::{Enclosure, Interval, rational};
 pub fn generalization_gap(loss: f64, n: u64, d: u64, delta: f64) -> Result<f64, BoundError> {
     let loss = not_negative("training loss", loss)?;
     let (count, dimension) = (at_least_one("N", n)?, at_least_one("d", d)?);
-    if d > n {
-        return Err(BoundError::Parameter {
-            name: "d",
-            value: d as f64,
-            allowed: "at most N",
-        });
-    }
+    require(d <= n, "d", d as f64, "at most N")?;
     let (one, two) = (Interval::point(1.0), Interval::point(2.0));
     let complexity = dimension * (one + (count / dimension).ln());
     let complexity = complexity + (two / open_unit("delta", delta)?).ln();

@@ -38,7 +38,7 @@
 //! the best `s`.
 
 use super::BoundError;
-use super::domain::{at_least_one, entries, not_negative, open_unit, positive, unit};
+use super::domain::{at_least_one, entries, length, not_negative, open_unit, positive, unit};
 use crate::math::Interval;
 
 /// `kl(q‖p)` of two coins in nats, enclosed. `+∞` where `p` excludes what `q` allows.
@@ -135,13 +135,7 @@ pub fn gaussian_divergence(
         ("deviations", deviation.len()),
         ("prior means", prior_mean.len()),
     ] {
-        if found != mean.len() {
-            return Err(BoundError::Lengths {
-                name,
-                expected: mean.len(),
-                found,
-            });
-        }
+        length(name, mean.len(), found)?;
     }
     let finite = |x: f64| x.is_finite();
     entries("mean", mean, "finite", finite)?;

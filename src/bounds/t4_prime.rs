@@ -22,7 +22,7 @@
 //! 2 is attained where the posterior is `(1−e, e/(n−1), …, e/(n−1))` for all evidence.
 
 use super::BoundError;
-use super::domain::{at_least_two, entries};
+use super::domain::{at_least_two, entries, length, require};
 use crate::math::{ExactSum, Interval, ln};
 use crate::simplex::{Distribution, entropy_nats, kl_divergence};
 
@@ -55,13 +55,7 @@ pub fn log_loss(
         ("posteriors", truths.len()),
         ("predictions", predictions.len()),
     ] {
-        if found != probabilities.len() {
-            return Err(BoundError::Lengths {
-                name,
-                expected: probabilities.len(),
-                found,
-            });
-        }
+        length(name, probabilities.len(), found)?;
     }
     entries("probability", probabilities, "between 0 and 1", |p| {
         (0.0..=1.0).contains(&p)
@@ -130,13 +124,8 @@ pub fn fano_entropy_bound(error: f64, classes: u64) -> Result<f64, BoundError> {
 /// [`BoundError::Parameter`].
 pub fn fano_floor(entropy: f64, classes: u64) -> Result<f64, BoundError> {
     let n = at_least_two("|Y|", classes)?;
-    if !(entropy >= 0.0 && entropy <= n.ln().high()) {
-        return Err(BoundError::Parameter {
-            name: "entropy",
-            value: entropy,
-            allowed: "between 0 and ln |Y| nats",
-        });
-    }
+    let holds = entropy >= 0.0 && entropy <= n.ln().high();
+    require(holds, "entropy", entropy, "between 0 and ln |Y| nats")?;
     // Invariant: the entropy exceeds what an error of `low` allows, or low = 0.
     let mut low = 0.0;
     let mut high = (Interval::point(1.0) - Interval::point(1.0) / n).low();

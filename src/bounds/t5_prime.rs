@@ -26,17 +26,14 @@
 //! 4. As 3, but `Φ̃(y)/Φ(y) ≥ 1 − (δ/2)/p`. ∎
 //!
 //! # Sharpness
-//! 1 is attained for two classes with `P = (s(−R/2), s(R/2))` and `Δ = (R, 0)`; see
-//! [`sharp_pair`]. 3 is attained for three or more classes whenever `n·p + δ/2 ≤ 1`, by moving
-//! `δ/2` from one class to another: `Φ = (p, p+δ/2, …)`, `Φ̃ = (p+δ/2, p, …)`; see
-//! [`sharp_shift`]. Shifts add up: `n` equal items move the log-odds by `n` times as much as one,
+//! 1 is attained for two classes with `P = (s(−R/2), s(R/2))` and `Δ = (R, 0)`.
+//! 3 is attained for three or more classes whenever `n·p + δ/2 ≤ 1`, by moving
+//! `δ/2` from one class to another: `Φ = (p, p+δ/2, …)`, `Φ̃ = (p+δ/2, p, …)`.
+//! Shifts add up: `n` equal items move the log-odds by `n` times as much as one,
 //! where theorem 5 has them grow with the square root.
 
-use num_rational::BigRational;
-use num_traits::One;
-
 use super::BoundError;
-use super::domain::{entries, not_negative, open_unit};
+use super::domain::{entries, length, not_negative, open_unit};
 use crate::math::Interval;
 use crate::simplex::{Distribution, hilbert_distance};
 
@@ -99,13 +96,7 @@ pub fn robust_l1_of_factors(
     weights: &[f64],
 ) -> Result<f64, BoundError> {
     for (name, found) in [("replacements", corrupt.len()), ("weights", weights.len())] {
-        if found != clean.len() {
-            return Err(BoundError::Lengths {
-                name,
-                expected: clean.len(),
-                found,
-            });
-        }
+        length(name, clean.len(), found)?;
     }
     weights_are_valid(weights)?;
     let mut range = Interval::point(0.0);
@@ -208,37 +199,13 @@ pub fn certified_delta(
     Ok((two * smallest * growth).low().max(0.0))
 }
 
-/// A sharpness witness of part 1 in exact fractions: for odds `2^{−k}` to 1 and a shift of the
-/// log-odds by `R = 2k·ln 2`, the clean and the corrupted product. Their L1 distance is
-/// `2·(2^k − 1)/(2^k + 1)`, which is `2·tanh(R/4)`.
-pub fn sharp_pair(k: u32) -> (Vec<BigRational>, Vec<BigRational>) {
-    let odds = BigRational::from_integer(num_traits::pow(2.into(), k as usize));
-    let high = &odds / (&odds + BigRational::one());
-    let low = BigRational::one() - &high;
-    (vec![low.clone(), high.clone()], vec![high, low])
-}
-
-/// A sharpness witness of part 3: two factors over three classes, `δ` apart in L1, all entries at
-/// least `p`, with Hilbert distance exactly `2·ln(1 + δ/(2p))`. `None` unless `p > 0`, `δ > 0` and
-/// `3p + δ/2 ≤ 1`.
-pub fn sharp_shift(p: &BigRational, delta: &BigRational) -> Option<[Vec<BigRational>; 2]> {
-    let zero = BigRational::from_integer(0.into());
-    let moved = p + delta / BigRational::from_integer(2.into());
-    let rest = BigRational::one() - p - &moved;
-    (*p > zero && *delta > zero && rest >= *p).then(|| {
-        [
-            vec![p.clone(), moved.clone(), rest.clone()],
-            vec![moved, p.clone(), rest],
-        ]
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::{Enclosure, rational};
     use crate::simplex::{l1_distance, log_pool};
-    use num_traits::Signed;
+    use num_rational::BigRational;
+    use num_traits::{One, Signed};
     use proptest::prelude::*;
 
     fn q(n: i64, d: i64) -> BigRational {
@@ -247,6 +214,31 @@ mod tests {
 
     fn l1(a: &[BigRational], b: &[BigRational]) -> BigRational {
         a.iter().zip(b).map(|(x, y)| (x - y).abs()).sum()
+    }
+
+    /// A sharpness witness of part 1 in exact fractions: for odds `2^{−k}` to 1 and a shift of the
+    /// log-odds by `R = 2k·ln 2`, the clean and the corrupted product. Their L1 distance is
+    /// `2·(2^k − 1)/(2^k + 1)`, which is `2·tanh(R/4)`.
+    fn sharp_pair(k: u32) -> (Vec<BigRational>, Vec<BigRational>) {
+        let odds = BigRational::from_integer(num_traits::pow(2.into(), k as usize));
+        let high = &odds / (&odds + BigRational::one());
+        let low = BigRational::one() - &high;
+        (vec![low.clone(), high.clone()], vec![high, low])
+    }
+
+    /// A sharpness witness of part 3: two factors over three classes, `δ` apart in L1, all entries at
+    /// least `p`, with Hilbert distance exactly `2·ln(1 + δ/(2p))`. `None` unless `p > 0`, `δ > 0` and
+    /// `3p + δ/2 ≤ 1`.
+    fn sharp_shift(p: &BigRational, delta: &BigRational) -> Option<[Vec<BigRational>; 2]> {
+        let zero = BigRational::from_integer(0.into());
+        let moved = p + delta / BigRational::from_integer(2.into());
+        let rest = BigRational::one() - p - &moved;
+        (*p > zero && *delta > zero && rest >= *p).then(|| {
+            [
+                vec![p.clone(), moved.clone(), rest.clone()],
+                vec![moved, p.clone(), rest],
+            ]
+        })
     }
 
     #[test]

@@ -29,7 +29,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use super::BoundError;
-use super::domain::{at_least_two, open_unit};
+use super::domain::{at_least_two, length, open_unit};
 use crate::math::Interval;
 use crate::simplex::Distribution;
 
@@ -104,25 +104,12 @@ fn disjoint(p: &Distribution, q: &Distribution) -> bool {
 }
 
 fn same_alphabet(p: &Distribution, q: &Distribution) -> Result<(), BoundError> {
-    if p.classes() == q.classes() {
-        return Ok(());
-    }
-    Err(BoundError::Lengths {
-        name: "symbols",
-        expected: p.classes(),
-        found: q.classes(),
-    })
+    length("symbols", p.classes(), q.classes())
 }
 
 fn check(prior: &Distribution, likelihoods: &[Distribution]) -> Result<(), BoundError> {
     at_least_two("|Y|", prior.classes() as u64)?;
-    if likelihoods.len() != prior.classes() {
-        return Err(BoundError::Lengths {
-            name: "likelihoods",
-            expected: prior.classes(),
-            found: likelihoods.len(),
-        });
-    }
+    length("likelihoods", prior.classes(), likelihoods.len())?;
     likelihoods
         .windows(2)
         .try_for_each(|pair| same_alphabet(&pair[0], &pair[1]))
@@ -236,19 +223,9 @@ pub fn bayes_error_exact(
     items: u32,
 ) -> Result<BigRational, BoundError> {
     let symbols = likelihoods.first().map_or(0, Distribution::classes);
-    if likelihoods.len() != prior.classes() {
-        return Err(BoundError::Lengths {
-            name: "likelihoods",
-            expected: prior.classes(),
-            found: likelihoods.len(),
-        });
-    }
-    if let Some(odd) = likelihoods.iter().find(|l| l.classes() != symbols) {
-        return Err(BoundError::Lengths {
-            name: "symbols",
-            expected: symbols,
-            found: odd.classes(),
-        });
+    length("likelihoods", prior.classes(), likelihoods.len())?;
+    for likelihood in likelihoods {
+        length("symbols", symbols, likelihood.classes())?;
     }
     let joint = prior.probabilities().to_vec();
     let right = count_out(&joint, likelihoods, 0, symbols, items, &BigRational::one());

@@ -321,10 +321,8 @@ pub enum MapError {
          next, and hits may not exceed points"
     )]
     Block { index: usize },
-    /// A prediction whose power is not a distribution.
     #[error(transparent)]
     Pool(PoolError),
-    /// Not a probability distribution.
     #[error(transparent)]
     Simplex(SimplexError),
 }

@@ -119,9 +119,6 @@ impl Format {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // A target that cannot be written is reported before the work, not after.
     let target = Target::of(args.output.as_deref())?;

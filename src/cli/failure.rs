@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::display::escaped;
 use crate::error::{Error, ErrorKind};
-use crate::log::{LinesError, RecordError};
+use crate::log::LinesError;
 
 /// Why a command failed: exit code 2, except for a closed pipe.
 #[derive(Debug, thiserror::Error)]
@@ -55,18 +55,14 @@ impl Failure {
             (_, None) => error.what(),
         };
         if let Some(line) = error.line() {
-            let path = path.to_path_buf();
-            return Failure::Line { path, line, what };
+            return Failure::line(path, line, what);
         }
         match (error.kind(), error.file()) {
             (ErrorKind::Setting, _) => Failure::Usage(what),
             (ErrorKind::Io, file) => {
                 let path = file.unwrap_or(path).to_path_buf();
                 match error.into_source().downcast() {
-                    Ok(error) => Failure::Read {
-                        path,
-                        error: *error,
-                    },
+                    Ok(error) => Failure::read(&path, *error),
                     Err(other) => Failure::Usage(format!("{}: {other}", path.display())),
                 }
             }
@@ -74,27 +70,26 @@ impl Failure {
         }
     }
 
-    /// An error of a line of `path`.
-    pub fn record(path: &Path, line: u64, error: &RecordError) -> Self {
+    /// What is wrong with a line of `path`.
+    pub fn line(path: &Path, line: u64, what: impl ToString) -> Self {
         Failure::Line {
             path: path.to_path_buf(),
             line,
-            what: error.to_string(),
+            what: what.to_string(),
         }
+    }
+
+    /// A file that cannot be read.
+    pub fn read(path: &Path, error: io::Error) -> Self {
+        let path = path.to_path_buf();
+        Failure::Read { path, error }
     }
 
     /// An error of reading lines of `path`.
     pub fn lines(path: &Path, error: LinesError) -> Self {
         match error {
-            LinesError::Read(error) => Failure::Read {
-                path: path.to_path_buf(),
-                error,
-            },
-            LinesError::TooLong { line } => Failure::Line {
-                path: path.to_path_buf(),
-                line,
-                what: format!("line: {error}"),
-            },
+            LinesError::Read(error) => Failure::read(path, error),
+            LinesError::TooLong { line } => Failure::line(path, line, format!("line: {error}")),
         }
     }
 

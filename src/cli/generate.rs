@@ -46,9 +46,6 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let domain = Domain::named(&args.domain).map_err(|e| Failure::Usage(e.to_string()))?;
     let generator = Generator::new(domain);

@@ -77,8 +77,5 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
 }
 
 fn open_file(path: &Path) -> Result<File, Failure> {
-    File::open(path).map_err(|error| Failure::Read {
-        path: path.to_path_buf(),
-        error,
-    })
+    File::open(path).map_err(|error| Failure::read(path, error))
 }

@@ -72,9 +72,6 @@ impl Output {
     }
 
     /// Puts the file in its place.
-    ///
-    /// # Errors
-    /// As [`write`](Output::write).
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let name = std::mem::take(&mut self.name);
         let Sink::Replacing(new) = &mut self.sink else {

@@ -86,21 +86,14 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.rate > 0.0 && args.rate.is_finite()) {
-        return Err(Failure::Usage(format!(
-            "--rate: {} is not a positive number",
-            args.rate
-        )));
+        let what = format!("--rate: {} is not a positive number", args.rate);
+        return Err(Failure::Usage(what));
     }
     if !(args.beta >= 0.0 && args.beta.is_finite()) {
-        return Err(Failure::Usage(format!(
-            "--beta: {} is not zero or a positive number",
-            args.beta
-        )));
+        let what = format!("--beta: {} is not zero or a positive number", args.beta);
+        return Err(Failure::Usage(what));
     }
     if args.hidden == 1 {
         let what = "--hidden: 1 leaves no room for a second layer of half as many units";
@@ -266,10 +259,7 @@ fn validation_ece(epoch: &Epoch<'_>) -> Option<f64> {
 /// All records of a file; classes are those of the first record that names them, or else the
 /// labels in alphabetical order.
 fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
-    let file = File::open(path).map_err(|error| Failure::Read {
-        path: path.to_path_buf(),
-        error,
-    })?;
+    let file = File::open(path).map_err(|error| Failure::read(path, error))?;
     let mut reader = LineReader::new(file);
     let mut batch = Batch::default();
     let mut corpus = Corpus::default();
@@ -277,14 +267,14 @@ fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
     let mut labels: Vec<(u64, Result<String, usize>)> = Vec::new();
     let wrong = |line: u64, place: Place, what: String| {
         let fault = Fault::Shape(what);
-        Failure::record(path, line, &RecordError { place, fault })
+        Failure::line(path, line, RecordError { place, fault })
     };
     while reader
         .fill(&mut batch)
         .map_err(|e| Failure::lines(path, e))?
     {
         for (line, bytes) in batch.lines() {
-            let record = Record::parse(bytes).map_err(|e| Failure::record(path, line, &e))?;
+            let record = Record::parse(bytes).map_err(|e| Failure::line(path, line, e))?;
             if let (true, Some(classes)) = (names.is_empty(), &record.classes) {
                 names = classes.iter().map(|c| c.to_string()).collect();
             }

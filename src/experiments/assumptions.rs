@@ -34,8 +34,6 @@ const ENTITIES: u64 = 2000;
 const LEVEL: f64 = 0.05;
 /// The control of A1: one item in ten repeats the first of its entity.
 const COPIED: f64 = 0.1;
-
-/// Everything that is measured.
 struct Measured {
     independence: Independence,
     copies: Independence,

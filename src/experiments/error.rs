@@ -24,55 +24,39 @@ pub enum ExperimentError {
     /// There is no such domain.
     #[error(transparent)]
     Domain(#[from] UnknownDomain),
-    /// Training a whole model failed.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// Training a part failed.
     #[error(transparent)]
     Train(#[from] TrainError),
-    /// An item could not be encoded.
     #[error(transparent)]
     Encode(#[from] VaeError),
-    /// A latent could not be decoded.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// A factor could not be computed.
     #[error(transparent)]
     Factor(#[from] FactorError),
     /// The model cannot answer.
     #[error(transparent)]
     Answerer(Arc<Error>),
-    /// The evidence about an entity has no answer.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Factors could not be combined.
     #[error(transparent)]
     Aggregate(#[from] AggregateError),
-    /// The learned aggregation failed.
     #[error(transparent)]
     Learned(#[from] AggregatorError),
-    /// The effective dimension could not be computed.
     #[error(transparent)]
     Dimension(#[from] DimensionError),
-    /// Numbers are no distribution.
     #[error(transparent)]
     Simplex(#[from] SimplexError),
-    /// Predictions could not be judged.
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
-    /// A bound was asked for outside its domain.
     #[error(transparent)]
     Bound(#[from] BoundError),
-    /// An effective number of items could not be computed.
     #[error(transparent)]
     Kish(#[from] KishError),
-    /// An assumption could not be checked.
     #[error(transparent)]
     Assumption(#[from] AssumptionError),
-    /// Posteriors could not be mixed.
     #[error(transparent)]
     Mixture(#[from] MixtureError),
-    /// An uncertainty could not be computed.
     #[error(transparent)]
     Uncertainty(#[from] UncertaintyError),
     /// The numbers of the paper that were given lack one that the experiment compares with.

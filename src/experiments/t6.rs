@@ -227,8 +227,6 @@ fn fits_table(lab: &Lab, curves: &Curves) -> Result<Table, ExperimentError> {
     }
     Ok(table)
 }
-
-/// The fit that the paper prints.
 fn paper_fit(lab: &Lab) -> Result<Line, ExperimentError> {
     Ok(Line {
         slope: lab.paper.number("sec:exp-thm6/fit/slope")?.value,

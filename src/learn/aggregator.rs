@@ -103,10 +103,8 @@ pub enum AggregatorError {
     /// A parameter is NaN or infinite.
     #[error("parameter {index} of the aggregator is not finite")]
     Parameter { index: usize },
-    /// The aggregated latent cannot be decoded.
     #[error(transparent)]
     Decode(DecodeError),
-    /// The decoder gave something that is no distribution.
     #[error(transparent)]
     Decoded(SimplexError),
 }

@@ -84,28 +84,13 @@ pub fn train_aggregator<T: Number>(
         }
         aggregator.forward(vae, validation, &everything, None, &mut validation_work)?;
         scores.clear();
-        scores.extend(
-            validation_work
-                .decoder
-                .tape
-                .outputs()
-                .iter()
-                .map(|s| s.to_f64()),
-        );
+        let outputs = validation_work.decoder.tape.outputs().iter();
+        scores.extend(outputs.map(|s| s.to_f64()));
         let loss = validation_work.loss(validation, &everything, vae.shape().classes);
         let loss = loss / everything.len() as f64;
         let total = sum / order.len() as f64;
-        let report = Epoch {
-            number: epoch,
-            epochs: settings.epochs,
-            training: total,
-            validation: loss,
-            best: loss < outcome.validation,
-            scores: &scores,
-            labels: &validation.labels,
-        };
-        outcome.record(&aggregator, &report)?;
-        if observe(&report).is_break() || outcome.exhausted(settings) {
+        let judged = (&scores[..], &validation.labels[..]);
+        if outcome.end_epoch(&aggregator, settings, (total, loss), judged, &mut observe)? {
             break;
         }
     }

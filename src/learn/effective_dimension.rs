@@ -13,7 +13,6 @@ pub enum DimensionError {
     /// The regularization is not a positive finite number.
     #[error("the regularization is {value}; the effective dimension needs a positive number")]
     Regularization { value: f64 },
-    /// The data do not fit the models.
     #[error(transparent)]
     Data(TrainError),
     /// The curvature is not finite.

@@ -71,7 +71,6 @@ pub enum TrainError {
     /// The loss is no longer a number: the step size is too large, or the data are.
     #[error("the loss became infinite in epoch {epoch}; use a smaller rate or scale the data")]
     Diverged { epoch: usize },
-    /// The data do not have the sizes that the model asks for.
     #[error(transparent)]
     Sizes(#[from] DenseError),
 }
@@ -173,17 +172,9 @@ pub fn train_vae<T: Number>(
         let count = training.labels.len() as f64;
         let loss = vae.validate(validation, settings.beta, &mut scores)?;
         let total = sum.total(settings.beta) / count;
-        let report = Epoch {
-            number: epoch,
-            epochs: settings.epochs,
-            training: total,
-            validation: loss,
-            best: loss < outcome.validation,
-            scores: &scores,
-            labels: validation.labels,
-        };
-        outcome.record(&vae, &report)?;
-        if observe(&report).is_break() || outcome.exhausted(settings) {
+        let losses = (total, loss);
+        let judged = (&scores[..], validation.labels);
+        if outcome.end_epoch(&vae, settings, losses, judged, &mut observe)? {
             break;
         }
     }
@@ -201,23 +192,36 @@ impl<M: Clone> Training<M> {
         }
     }
 
-    /// Takes note of an epoch, and of its model where it is the best so far.
-    pub(super) fn record(&mut self, model: &M, report: &Epoch<'_>) -> Result<(), TrainError> {
-        let epoch = report.number;
-        if !(report.training.is_finite() && report.validation.is_finite()) {
+    /// Takes note of an epoch with its mean losses in training and validation, and of its model where
+    /// it is the best so far; shows it to `observe`. Whether training is over: by the observer, or
+    /// because the loss has not improved for as long as the settings allow.
+    pub(super) fn end_epoch(
+        &mut self,
+        model: &M,
+        settings: &TrainSettings,
+        (training, validation): (f64, f64),
+        (scores, labels): (&[f64], &[usize]),
+        observe: &mut impl FnMut(&Epoch<'_>) -> ControlFlow<()>,
+    ) -> Result<bool, TrainError> {
+        let (epoch, best) = (self.epochs + 1, validation < self.validation);
+        if !(training.is_finite() && validation.is_finite()) {
             return Err(TrainError::Diverged { epoch });
         }
         self.epochs = epoch;
-        if report.best {
+        if best {
             self.model.clone_from(model);
-            (self.best_epoch, self.validation) = (epoch, report.validation);
+            (self.best_epoch, self.validation) = (epoch, validation);
         }
-        Ok(())
-    }
-
-    /// Whether the loss has not improved for as long as the settings allow.
-    pub(super) fn exhausted(&self, settings: &TrainSettings) -> bool {
-        self.epochs - self.best_epoch >= settings.patience
+        let stopped = observe(&Epoch {
+            number: epoch,
+            epochs: settings.epochs,
+            training,
+            validation,
+            best,
+            scores,
+            labels,
+        });
+        Ok(stopped.is_break() || self.epochs - self.best_epoch >= settings.patience)
     }
 }
 

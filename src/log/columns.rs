@@ -138,8 +138,6 @@ impl Columns {
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
-
-    /// The name of a column.
     pub(super) fn name(&self, column: usize) -> &str {
         self.names.get(column).map_or("", |name| name)
     }

@@ -31,8 +31,6 @@ impl Batch {
         let (number, range) = self.lines.get(index)?;
         Some((*number, self.bytes.get(range.clone())?))
     }
-
-    /// Drops the first line.
     pub(super) fn drop_first(&mut self) {
         self.lines.drain(..self.lines.len().min(1));
     }

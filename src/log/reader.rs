@@ -61,14 +61,12 @@ impl Format {
 /// Why a log cannot be read at all, or no further.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "wrapped errors speak for themselves")]
 pub enum LogError {
-    /// A line is too long, or the file cannot be read.
     #[error(transparent)]
     Lines(#[from] LinesError),
-    /// The columns that are needed are not there.
     #[error(transparent)]
     Columns(#[from] ColumnsError),
-    /// The Parquet file cannot be read.
     #[cfg(feature = "parquet")]
     #[error(transparent)]
     Table(#[from] TableError),

@@ -78,11 +78,10 @@ pub struct FitSettings {
 /// Why no model was trained.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "wrapped errors speak for themselves")]
 pub enum FitError {
-    /// The data are not fit to learn from.
     #[error(transparent)]
     Train(TrainError),
-    /// The trained encoder is of no use.
     #[error(transparent)]
     Encode(VaeError),
     /// There are no classes.

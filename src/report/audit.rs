@@ -157,44 +157,44 @@ pub(super) fn summary(audit: &AuditReport) -> String {
 /// One row a check that was run.
 pub(super) fn checks_table(audit: &AuditReport) -> Table {
     let run = |check: &&Check| !matches!(check.verdict, CheckVerdict::NotRun { .. });
-    let rows = audit.checks.iter().filter(run).map(|check| {
-        let interval = check.interval.map_or(String::new(), |i| {
-            format!("{} to {}", digits(i.low), digits(i.high))
-        });
-        vec![
-            Cell::text(verdict(&check.verdict)),
-            Cell::text(check.title),
-            Cell::text(check.value.map_or(String::new(), digits)),
-            Cell::text(interval),
-            Cell::text(limit(check.threshold)),
-            Cell::count(check.n as usize),
-        ]
-    });
     let percent = digits(100.0 * audit.settings.confidence);
-    Table {
-        id: "checks".into(),
-        title: format!(
+    let mut table = Table::new(
+        "checks",
+        format!(
             "Checks. Limits apply to intervals; those of all checks with a limit hold jointly with \
              {percent} % confidence"
         ),
-        columns: ["verdict", "check", "value", "interval", "limit", "n"]
-            .map(str::to_owned)
-            .into(),
-        rows: rows.collect(),
+    );
+    for check in audit.checks.iter().filter(run) {
+        let interval = check.interval.map_or(String::new(), |i| {
+            format!("{} to {}", digits(i.low), digits(i.high))
+        });
+        table.row([
+            ("verdict", Cell::text(verdict(&check.verdict))),
+            ("check", Cell::text(check.title)),
+            (
+                "value",
+                Cell::text(check.value.map_or(String::new(), digits)),
+            ),
+            ("interval", Cell::text(interval)),
+            ("limit", Cell::text(limit(check.threshold))),
+            ("n", Cell::count(check.n as usize)),
+        ]);
     }
+    table
 }
 
 /// Why rows could not be used, and how many.
 pub(super) fn reasons_table(audit: &AuditReport) -> Table {
-    let rows = audit.rejected.reasons.iter();
-    Table {
-        id: "rejected".into(),
-        title: format!("{} rows could not be used", audit.rejected.count),
-        columns: ["reason", "rows"].map(str::to_owned).into(),
-        rows: rows
-            .map(|r| vec![Cell::text(r.reason), Cell::count(r.count as usize)])
-            .collect(),
+    let title = format!("{} rows could not be used", audit.rejected.count);
+    let mut table = Table::new("rejected", title);
+    for r in &audit.rejected.reasons {
+        table.row([
+            ("reason", Cell::text(r.reason)),
+            ("rows", Cell::count(r.count as usize)),
+        ]);
     }
+    table
 }
 
 #[cfg(test)]

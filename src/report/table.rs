@@ -104,27 +104,30 @@ pub fn table_html(table: &Table) -> String {
 
 /// An experiment's settings, tables and sentence, for a terminal.
 pub fn outcome_text(outcome: &Outcome) -> String {
-    let e = escape_terminal;
-    let mut out = format!("{}: {}\n", outcome.id, outcome.title);
-    for (name, value) in &outcome.settings {
-        let _ = writeln!(out, "  {}: {}", e(name), e(value));
-    }
-    for table in &outcome.tables {
-        let _ = write!(out, "\n{}", table_text(table));
-    }
-    let _ = writeln!(out, "\n{}", e(&outcome.sentence));
-    out
+    let heading = format!("{}: {}\n", outcome.id, outcome.title);
+    with_parts(heading, "  ", outcome, escape_terminal, table_text)
 }
 
 /// An experiment as Markdown.
 pub fn outcome_markdown(outcome: &Outcome) -> String {
     let e = escape_markdown;
-    let mut out = format!("## {}: {}\n\n", e(&outcome.id), e(&outcome.title));
+    let heading = format!("## {}: {}\n\n", e(&outcome.id), e(&outcome.title));
+    with_parts(heading, "- ", outcome, e, table_markdown)
+}
+
+/// The heading, then settings behind a `mark`, tables and the sentence.
+fn with_parts(
+    mut out: String,
+    mark: &str,
+    outcome: &Outcome,
+    e: fn(&str) -> String,
+    shown: fn(&Table) -> String,
+) -> String {
     for (name, value) in &outcome.settings {
-        let _ = writeln!(out, "- {}: {}", e(name), e(value));
+        let _ = writeln!(out, "{mark}{}: {}", e(name), e(value));
     }
     for table in &outcome.tables {
-        let _ = write!(out, "\n{}", table_markdown(table));
+        let _ = write!(out, "\n{}", shown(table));
     }
     let _ = writeln!(out, "\n{}", e(&outcome.sentence));
     out

@@ -158,12 +158,7 @@ impl LogPool {
     /// # Errors
     /// As there, for the first factor that does not fit, and [`PoolError::WeightCount`].
     pub fn add_all(&mut self, factors: &[Distribution], weights: &[f64]) -> Result<(), PoolError> {
-        if factors.len() != weights.len() {
-            return Err(PoolError::WeightCount {
-                factors: factors.len(),
-                weights: weights.len(),
-            });
-        }
+        PoolError::check_counts(factors, weights)?;
         for (i, (factor, &weight)) in factors.iter().zip(weights).enumerate() {
             self.check(self.count + i, factor, weight)?;
         }
@@ -207,13 +202,7 @@ impl LogPool {
     }
 
     fn check(&self, index: usize, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
-        if factor.classes() != self.classes.len() {
-            return Err(PoolError::ClassCount {
-                index,
-                expected: self.classes.len(),
-                found: factor.classes(),
-            });
-        }
+        PoolError::check_classes(index, self.classes.len(), factor.classes())?;
         // −ln of the smallest subnormal is below 745, so no term overflows.
         if !(0.0..=f64::MAX / 746.0).contains(&weight) {
             return Err(PoolError::Weight {
@@ -231,13 +220,7 @@ impl LogPool {
     /// [`PoolError::ClassCount`] where the pools are over different classes, and
     /// [`PoolError::PriorDiffers`]; the pool is then unchanged.
     pub fn merge(&mut self, other: &LogPool) -> Result<(), PoolError> {
-        if other.classes.len() != self.classes.len() {
-            return Err(PoolError::ClassCount {
-                index: self.count,
-                expected: self.classes.len(),
-                found: other.classes.len(),
-            });
-        }
+        PoolError::check_classes(self.count, self.classes.len(), other.classes.len())?;
         let differs = |(a, b): (&ClassScore, &ClassScore)| a.log_prior != b.log_prior;
         if self.with_prior != other.with_prior
             || self.classes.iter().zip(&other.classes).any(differs)

@@ -66,6 +66,29 @@ pub enum PoolError {
     Contradiction(Contradiction),
 }
 
+impl PoolError {
+    /// That there are as many weights as factors.
+    pub(crate) fn check_counts(factors: &[Distribution], weights: &[f64]) -> Result<(), Self> {
+        let (factors, weights) = (factors.len(), weights.len());
+        match factors == weights {
+            true => Ok(()),
+            false => Err(PoolError::WeightCount { factors, weights }),
+        }
+    }
+
+    /// That what stands at `index` has as many classes as expected.
+    pub(crate) fn check_classes(index: usize, expected: usize, found: usize) -> Result<(), Self> {
+        match found == expected {
+            true => Ok(()),
+            false => Err(PoolError::ClassCount {
+                index,
+                expected,
+                found,
+            }),
+        }
+    }
+}
+
 /// `out(y) = Σ wᵢ · rowᵢ(y)` over any scalar: the sum node of lemma 3.
 ///
 /// Rows shorter than `out` count as zero beyond their end; callers check lengths.
@@ -94,12 +117,7 @@ pub fn power_product<S: Scalar, R: AsRef<[S]>>(exponents: &[u32], rows: &[R], ou
 
 pub(super) fn check_shapes(factors: &[Distribution], weights: &[f64]) -> Result<usize, PoolError> {
     let first = factors.first().ok_or(PoolError::NoFactors)?;
-    if factors.len() != weights.len() {
-        return Err(PoolError::WeightCount {
-            factors: factors.len(),
-            weights: weights.len(),
-        });
-    }
+    PoolError::check_counts(factors, weights)?;
     Ok(first.classes())
 }
 
@@ -114,14 +132,7 @@ pub fn linear_pool(factors: &[Distribution], weights: &[f64]) -> Result<Distribu
     let classes = check_shapes(factors, weights)?;
     let mut largest = 0.0;
     for (index, (factor, &value)) in factors.iter().zip(weights).enumerate() {
-        let found = factor.classes();
-        if found != classes {
-            return Err(PoolError::ClassCount {
-                index,
-                expected: classes,
-                found,
-            });
-        }
+        PoolError::check_classes(index, classes, factor.classes())?;
         if !(value >= 0.0 && value.is_finite()) {
             return Err(PoolError::Weight { index, value });
         }

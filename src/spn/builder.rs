@@ -86,7 +86,7 @@ impl NodeId {
 #[derive(Clone, Debug)]
 pub struct Builder<S = f64> {
     /// Not yet valid: neither connected nor checked for its scopes.
-    unfinished: Network<S>,
+    draft: Network<S>,
 }
 
 impl<S: Weight> Builder<S> {
@@ -106,7 +106,7 @@ impl<S: Weight> Builder<S> {
         }
         within(states, "states of all variables")?;
         Ok(Builder {
-            unfinished: Network {
+            draft: Network {
                 cardinalities: cardinalities.to_vec(),
                 kinds: Vec::new(),
                 offsets: vec![0],
@@ -124,7 +124,7 @@ impl<S: Weight> Builder<S> {
     /// [`BuildError::UnknownVariable`], [`BuildError::LeafLength`], [`BuildError::Weight`],
     /// [`BuildError::AllZero`], [`BuildError::TooLarge`].
     pub fn leaf(&mut self, variable: usize, values: &[S]) -> Result<NodeId, BuildError> {
-        let node = self.unfinished.kinds.len();
+        let node = self.draft.kinds.len();
         let states = self.states(variable)?;
         if values.len() != states {
             return Err(BuildError::LeafLength {
@@ -135,8 +135,8 @@ impl<S: Weight> Builder<S> {
             });
         }
         self.check_weights(values)?;
-        within(self.unfinished.entries.len() + states, "leaf values")?;
-        self.unfinished.entries.extend_from_slice(values);
+        within(self.draft.entries.len() + states, "leaf values")?;
+        self.draft.entries.extend_from_slice(values);
         self.push(NodeKind::Leaf {
             variable: variable as u32,
         })
@@ -150,14 +150,14 @@ impl<S: Weight> Builder<S> {
         let states = self.states(variable)?;
         if state >= states {
             return Err(BuildError::UnknownState {
-                node: self.unfinished.kinds.len(),
+                node: self.draft.kinds.len(),
                 variable,
                 state,
                 states,
             });
         }
-        within(self.unfinished.entries.len() + states, "leaf values")?;
-        self.unfinished
+        within(self.draft.entries.len() + states, "leaf values")?;
+        self.draft
             .entries
             .extend((0..states).map(|x| if x == state { S::one() } else { S::zero() }));
         self.push(NodeKind::Leaf {
@@ -179,8 +179,8 @@ impl<S: Weight> Builder<S> {
         let mut order: Vec<usize> = (0..children.len()).collect();
         order.sort_by_key(|&i| children[i].0);
         for i in order {
-            self.unfinished.children.push(children[i].0.0);
-            self.unfinished.weights.push(weights[i].clone());
+            self.draft.children.push(children[i].0.0);
+            self.draft.weights.push(weights[i].clone());
         }
         self.push(NodeKind::Sum)
     }
@@ -191,14 +191,14 @@ impl<S: Weight> Builder<S> {
     /// [`BuildError::NoChildren`], [`BuildError::UnknownChild`], [`BuildError::TooLarge`].
     pub fn product(&mut self, children: &[NodeId]) -> Result<NodeId, BuildError> {
         self.check_children(children.len(), children.iter().map(|child| child.0))?;
-        let begin = self.unfinished.children.len();
-        self.unfinished
+        let begin = self.draft.children.len();
+        self.draft
             .children
             .extend(children.iter().map(|child| child.0));
-        self.unfinished.children[begin..].sort_unstable();
-        self.unfinished
+        self.draft.children[begin..].sort_unstable();
+        self.draft
             .weights
-            .resize(self.unfinished.children.len(), S::one());
+            .resize(self.draft.children.len(), S::one());
         self.push(NodeKind::Product)
     }
 
@@ -210,7 +210,7 @@ impl<S: Weight> Builder<S> {
     /// [`BuildError::Unreachable`]; [`BuildError::RootScope`]; [`BuildError::TooLarge`] where the
     /// scopes of all products need more than 1 GiB (products × variables / 8 bytes).
     pub fn build(self, root: NodeId) -> Result<Network<S>, BuildError> {
-        let nodes = self.unfinished.kinds.len();
+        let nodes = self.draft.kinds.len();
         if root.index() >= nodes {
             return Err(BuildError::UnknownRoot {
                 root: root.index(),
@@ -219,23 +219,23 @@ impl<S: Weight> Builder<S> {
         }
         self.check_scopes(root)?;
         self.check_reachable(root)?;
-        Ok(self.unfinished)
+        Ok(self.draft)
     }
 
     fn states(&self, variable: usize) -> Result<usize, BuildError> {
-        self.unfinished
+        self.draft
             .cardinalities
             .get(variable)
             .copied()
             .ok_or(BuildError::UnknownVariable {
-                node: self.unfinished.kinds.len(),
+                node: self.draft.kinds.len(),
                 variable,
-                variables: self.unfinished.cardinalities.len(),
+                variables: self.draft.cardinalities.len(),
             })
     }
 
     fn check_weights(&self, weights: &[S]) -> Result<(), BuildError> {
-        let node = self.unfinished.kinds.len();
+        let node = self.draft.kinds.len();
         for (index, weight) in weights.iter().enumerate() {
             if !weight.is_weight() {
                 let value = weight.shown();
@@ -253,7 +253,7 @@ impl<S: Weight> Builder<S> {
         count: usize,
         children: impl Iterator<Item = u32>,
     ) -> Result<(), BuildError> {
-        let node = self.unfinished.kinds.len();
+        let node = self.draft.kinds.len();
         if count == 0 {
             return Err(BuildError::NoChildren { node });
         }
@@ -263,27 +263,25 @@ impl<S: Weight> Builder<S> {
                 return Err(BuildError::UnknownChild { node, child });
             }
         }
-        within(self.unfinished.children.len() + count, "edges")
+        within(self.draft.children.len() + count, "edges")
     }
 
     fn push(&mut self, kind: NodeKind) -> Result<NodeId, BuildError> {
-        within(self.unfinished.kinds.len() + 1, "nodes")?;
-        let id = NodeId(self.unfinished.kinds.len() as u32);
-        self.unfinished.kinds.push(kind);
-        self.unfinished
-            .offsets
-            .push(self.unfinished.children.len() as u32);
-        self.unfinished
+        within(self.draft.kinds.len() + 1, "nodes")?;
+        let id = NodeId(self.draft.kinds.len() as u32);
+        self.draft.kinds.push(kind);
+        self.draft.offsets.push(self.draft.children.len() as u32);
+        self.draft
             .entry_offsets
-            .push(self.unfinished.entries.len() as u32);
+            .push(self.draft.entries.len() as u32);
         Ok(id)
     }
 
     /// Completeness and decomposability of every node, and every variable below the root.
     fn check_scopes(&self, root: NodeId) -> Result<(), BuildError> {
-        let variables = self.unfinished.cardinalities.len();
+        let variables = self.draft.cardinalities.len();
         let products = self
-            .unfinished
+            .draft
             .kinds
             .iter()
             .filter(|&&k| k == NodeKind::Product)
@@ -295,14 +293,13 @@ impl<S: Weight> Builder<S> {
                 limit: SCOPE_WORDS,
             });
         }
-        let mut scopes = vec![Scope::One(0); self.unfinished.kinds.len()];
+        let mut scopes = vec![Scope::One(0); self.draft.kinds.len()];
         let mut bits = vec![0; needed];
         let mut space = ScopeSpace {
             scopes: &mut scopes,
             bits: &mut bits,
         };
-        check(self.unfinished.graph(), variables, &mut space)
-            .map_err(|defect| self.explain(defect))?;
+        check(self.draft.graph(), variables, &mut space).map_err(|defect| self.explain(defect))?;
         let scope = self.scope(root.0);
         if scope.len() < variables {
             let missing = (0..variables)
@@ -327,11 +324,11 @@ impl<S: Weight> Builder<S> {
 
     /// Which nodes are `node` or below it.
     fn below(&self, node: u32) -> Vec<bool> {
-        let mut below = vec![false; self.unfinished.kinds.len()];
+        let mut below = vec![false; self.draft.kinds.len()];
         below[node as usize] = true;
         for parent in (0..=node as usize).rev() {
             if below[parent] {
-                for &child in self.unfinished.graph().children_of(parent) {
+                for &child in self.draft.graph().children_of(parent) {
                     below[child as usize] = true;
                 }
             }
@@ -341,8 +338,8 @@ impl<S: Weight> Builder<S> {
 
     /// The variables below a node, ascending.
     fn scope(&self, node: u32) -> Vec<usize> {
-        let mut has = vec![false; self.unfinished.cardinalities.len()];
-        for (kind, below) in self.unfinished.kinds.iter().zip(self.below(node)) {
+        let mut has = vec![false; self.draft.cardinalities.len()];
+        for (kind, below) in self.draft.kinds.iter().zip(self.below(node)) {
             if let (NodeKind::Leaf { variable }, true) = (kind, below) {
                 has[*variable as usize] = true;
             }

@@ -160,12 +160,6 @@ impl Compiled {
         &self.network
     }
 
-    /// `ln Z`, the logarithm of the value without evidence. Always finite.
-    #[must_use]
-    pub fn log_normalizer(&self) -> f64 {
-        self.normalizer.ln()
-    }
-
     /// `ln S(e)`: the logarithm of the root's value under the evidence, not divided by `Z`;
     /// `−∞` where the evidence is impossible.
     ///

@@ -5,8 +5,8 @@ use super::evidence::EvidenceError;
 /// Why a query has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "wrapped errors speak for themselves")]
 pub enum QueryError {
-    /// The evidence does not fit the network.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
     /// The network gives the evidence the probability zero.

@@ -13,13 +13,11 @@ use crate::simplex::{SimplexError, kl_term, validate};
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum UncertaintyError {
-    /// The numbers are not at least one whole row.
     #[error(transparent)]
     Shape(ShapeError),
     /// A row is not a distribution.
     #[error("row {row}: {source}")]
     Row { row: usize, source: SimplexError },
-    /// Sampling or decoding failed.
     #[error(transparent)]
     Samples(FactorError),
 }

@@ -6,6 +6,7 @@
 
 use super::Gate;
 use super::calibration::NOTHING;
+use crate::assumptions::holm;
 use crate::audit::grid::Grid;
 use crate::audit::intervals::{
     BERNSTEIN, CLOPPER_PEARSON, HOEFFDING, bernstein_range, moments, normal_cdf, rate_range,
@@ -68,20 +69,6 @@ pub(super) fn checks(gate: &Gate<'_>, now: &Tally, before: &Tally, checks: &mut 
         } = difference;
         checks.push(gate.estimate(id, value, range, method, n.min(m), sentence));
     }
-}
-
-/// Holm's step-down correction: the `i`-th smallest of `k` is multiplied by `k − i + 1`, and none
-/// is smaller than one before it.
-fn holm(p: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
-    let mut out = vec![1.0; p.len()];
-    let mut largest: f64 = 0.0;
-    for (rank, &i) in order.iter().enumerate() {
-        largest = largest.max((p[i] * (p.len() - rank) as f64).min(1.0));
-        out[i] = largest;
-    }
-    out
 }
 
 /// The two-sided probability of a standard normal number this far from zero.

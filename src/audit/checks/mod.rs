@@ -27,8 +27,6 @@ pub use registry::{CHECKS, CheckKind, ThresholdError, default_thresholds, set_th
 
 /// All intervals of the gated checks hold together with this probability.
 pub const CONFIDENCE: f64 = 0.95;
-
-/// The settings of the checks.
 #[derive(Clone, Debug)]
 pub(super) struct CheckSettings {
     /// The limit of each gated check.

@@ -102,8 +102,6 @@ pub const CHECKS: [CheckKind; 34] = [
     drift("drift_labels", "Change in class frequencies (total variation)", AtMost, 0.05),
     drift("drift_confidences", "Change in the confidences (Kolmogorov-Smirnov)", AtMost, 0.05),
 ];
-
-/// The check of this name.
 pub(super) fn kind(id: &str) -> Option<&'static CheckKind> {
     CHECKS.iter().find(|kind| kind.id == id)
 }

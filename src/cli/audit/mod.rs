@@ -27,9 +27,6 @@ const REFERENCE: &str = include_str!("reference.jsonl");
 const REFERENCE_NAME: &str = "reference predictions";
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // Treat a broken pipe as an error: the report was truncated.
     run_in_threads(args).map_err(|failure| match failure {
@@ -107,11 +104,9 @@ fn check(args: &Args) -> Result<(), Failure> {
 fn check_limits(args: &Args, gate: &Gate) -> Result<(), Failure> {
     let mut limits = default_thresholds();
     for limit in &gate.limits {
-        set_threshold(&mut limits, &limit.check, limit.value).map_err(|error| Failure::Line {
-            path: args.config.clone().unwrap_or_default(),
-            line: limit.line,
-            what: error.to_string(),
-        })?;
+        let file = args.config.as_deref().unwrap_or(Path::new(""));
+        set_threshold(&mut limits, &limit.check, limit.value)
+            .map_err(|error| Failure::line(file, limit.line, error))?;
     }
     for (text, id, value) in args.limits()? {
         set_threshold(&mut limits, id, value)

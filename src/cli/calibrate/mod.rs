@@ -100,8 +100,6 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
-
-/// Kinds of map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// One temperature for all predictions
@@ -120,8 +118,6 @@ enum Format {
     /// One JSON object
     Json,
 }
-
-/// The report on a fitted map.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     method: &'static str,
@@ -211,8 +207,6 @@ struct BinPromise {
     low: f64,
     high: f64,
 }
-
-/// One labelled prediction.
 #[derive(Debug)]
 struct Labelled {
     prediction: Distribution,
@@ -229,9 +223,6 @@ struct Rows {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !(args.split > 0.0 && args.split < 1.0) {
         let what = format!("--split: {} is not between 0 and 1", args.split);
@@ -333,11 +324,8 @@ fn read(args: &Args, answerer: &Answerer) -> Result<Rows, Failure> {
             .map(|i| {
                 let row = batch.row(i);
                 let line = row.number;
-                labelled(args, answerer, rules, row).map_err(|error| Failure::Line {
-                    path: args.file.clone(),
-                    line,
-                    what: error.to_string(),
-                })
+                let read = labelled(args, answerer, rules, row);
+                read.map_err(|error| Failure::line(&args.file, line, error))
             })
             .collect();
         for row in read {
@@ -412,11 +400,7 @@ fn fitted(args: &Args, rows: &Rows) -> Result<CalibrationMap, Failure> {
             _ => None,
         };
         match at {
-            Some(row) => Failure::Line {
-                path: args.file.clone(),
-                line: row.line,
-                what: format!("evidence: {error}"),
-            },
+            Some(row) => Failure::line(&args.file, row.line, format!("evidence: {error}")),
             None => Failure::Usage(error.to_string()),
         }
     })
@@ -441,32 +425,27 @@ fn promises(map: &HistogramMap) -> Result<Vec<BinPromise>, Failure> {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let words = |w: &[&str]| w.iter().map(|w| (*w).to_string()).collect::<Vec<_>>();
     let (b, a) = (&report.before, &report.after);
-    let rows = [
+    let mut scores = Table::new(
+        "scores",
+        format!(
+            "On {} rows that the map was not fitted on, with 95 % intervals",
+            report.judged_on
+        ),
+    );
+    for (name, before, after) in [
         ("accuracy", b.accuracy, a.accuracy),
         ("ECE, 15 bins", b.ece, a.ece),
         ("smooth ECE", b.smooth_ece, a.smooth_ece),
         ("Brier score", b.brier, a.brier),
         ("log loss", b.log_loss, a.log_loss),
-    ];
-    let scores = Table {
-        id: "scores".into(),
-        title: format!(
-            "On {} rows that the map was not fitted on, with 95 % intervals",
-            report.judged_on
-        ),
-        columns: words(&["score", "before", "after"]),
-        rows: rows
-            .map(|(name, b, a)| {
-                vec![
-                    Cell::text(name),
-                    Cell::text(b.shown()),
-                    Cell::text(a.shown()),
-                ]
-            })
-            .to_vec(),
-    };
+    ] {
+        scores.row([
+            ("score", Cell::text(name)),
+            ("before", Cell::text(before.shown())),
+            ("after", Cell::text(after.shown())),
+        ]);
+    }
     let mut out = format!(
         "{} map, fitted on {} rows\n",
         report.method, report.fitted_on
@@ -489,25 +468,22 @@ fn text(report: &Report<'_>) -> String {
     }
     if let Some(bins) = &report.bins {
         let seen = bins.iter().filter(|bin| bin.points > 0);
-        let table = Table {
-            id: "bins".into(),
-            title: "Answers of the map, and 95 % intervals of the true rates (joint over all bins, for \
-                    any model)"
-                .into(),
-            columns: words(&["above", "up to", "fitting rows", "answer", "low", "high"]),
-            rows: seen
-                .map(|bin| {
-                    vec![
-                        Cell::number(bin.above, 4),
-                        Cell::number(bin.up_to, 4),
-                        Cell::count(bin.points as usize),
-                        bin.rate.map_or(Cell::Empty, |rate| Cell::number(rate, 4)),
-                        Cell::number(bin.low, 4),
-                        Cell::number(bin.high, 4),
-                    ]
-                })
-                .collect(),
-        };
+        let mut table = Table::new(
+            "bins",
+            "Answers of the map, and 95 % intervals of the true rates (joint over all bins, for any \
+             model)",
+        );
+        for bin in seen {
+            let number = |x: f64| Cell::number(x, 4);
+            table.row([
+                ("above", number(bin.above)),
+                ("up to", number(bin.up_to)),
+                ("fitting rows", Cell::count(bin.points as usize)),
+                ("answer", bin.rate.map_or(Cell::Empty, number)),
+                ("low", number(bin.low)),
+                ("high", number(bin.high)),
+            ]);
+        }
         out += &format!("\n{}", table_text(&table));
         let empty = bins.iter().filter(|bin| bin.points == 0).count();
         if empty > 0 {

@@ -90,8 +90,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
-
-/// Shapes of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// One JSON object a line
@@ -101,9 +99,6 @@ enum Format {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// See [`Failure`].
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut settings = args.options.builder(args.method).influence(args.explain);
     if let Some(path) = &args.calibration {

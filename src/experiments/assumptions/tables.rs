@@ -4,8 +4,6 @@ use super::{AT, LEVEL, Measured};
 use crate::assumptions::{Independence, Share, Support};
 use crate::exhibit::{Cell, Table};
 use crate::experiments::{ExperimentError, Lab};
-
-/// One line of the summary.
 struct Line {
     assumption: &'static str,
     what: &'static str,

@@ -16,8 +16,6 @@ const BLOCK_WORDS: usize = 16;
 pub(super) const WORDS: usize = BLOCKS * BLOCK_WORDS;
 /// Two rounds, one over columns and one over diagonals, are done at a time.
 const DOUBLE_ROUNDS: usize = 4;
-
-/// A ChaCha8 generator.
 #[derive(Clone, Debug)]
 pub(super) struct ChaCha8 {
     key: [u32; 8],

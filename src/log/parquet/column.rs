@@ -17,21 +17,16 @@ use super::values::Values;
 /// How values of a column are to be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Numbers of double precision.
     Double,
-    /// Numbers of single precision.
     Single,
-    /// Whole numbers of 32 bits, with a sign or without.
+    /// Whole numbers of 32 bits.
     Whole32 {
-        /// Whether they have one.
         signed: bool,
     },
-    /// Whole numbers of 64 bits, with a sign or without.
+    /// Whole numbers of 64 bits.
     Whole64 {
-        /// Whether they have one.
         signed: bool,
     },
-    /// Text.
     Text,
 }
 
@@ -92,15 +87,10 @@ impl Kind {
 
 /// A column being read.
 pub(super) enum Column {
-    /// [`Kind::Double`].
     Double(Values<f64>),
-    /// [`Kind::Single`].
     Single(Values<f32>),
-    /// [`Kind::Whole32`].
     Whole32(Values<i32>, bool),
-    /// [`Kind::Whole64`].
     Whole64(Values<i64>, bool),
-    /// [`Kind::Text`].
     Text(Values<Bytes>),
 }
 
@@ -133,49 +123,35 @@ impl Column {
     /// # Errors
     /// Where pages cannot be read or do not hold what they should.
     pub(super) fn read(&mut self, rows: usize, cells: &mut Cells) -> Result<(), ParquetError> {
-        let missing = &f64::NAN;
-        let empty = &Cell::Empty;
+        let (none, empty) = (&f64::NAN, &Cell::Empty);
         match cells {
-            Cells::Numbers(out) => {
-                out.clear();
-                match self {
-                    Column::Double(column) => column.read(rows, out, missing, |x| *x),
-                    Column::Single(column) => column.read(rows, out, missing, |x| f64::from(*x)),
-                    Column::Whole32(column, signed) => {
-                        let signed = *signed;
-                        column.read(rows, out, missing, |x| whole32(*x, signed) as f64)
-                    }
-                    Column::Whole64(column, signed) => {
-                        let signed = *signed;
-                        column.read(rows, out, missing, |x| match signed {
-                            true => *x as f64,
-                            false => *x as u64 as f64,
-                        })
-                    }
-                    // Which kinds hold numbers is checked when columns are chosen.
-                    Column::Text(_) => Ok(()),
-                }
+            Cells::Numbers(out) => out.clear(),
+            Cells::Texts(out) => out.clear(),
+        }
+        use Cells::{Numbers, Texts};
+        match (self, cells) {
+            (Column::Double(column), Numbers(out)) => column.read(rows, out, none, |x| *x),
+            (Column::Single(column), Numbers(out)) => {
+                column.read(rows, out, none, |x| f64::from(*x))
             }
-            Cells::Texts(out) => {
-                out.clear();
-                match self {
-                    Column::Text(column) => {
-                        column.read(rows, out, empty, |x| Cell::Text(x.clone()))
-                    }
-                    Column::Whole32(column, signed) => {
-                        let signed = *signed;
-                        column.read(rows, out, empty, |x| Cell::Whole(whole32(*x, signed)))
-                    }
-                    Column::Whole64(column, signed) => {
-                        let signed = *signed;
-                        column.read(rows, out, empty, |x| match signed {
-                            true => Cell::Whole(*x),
-                            false => Cell::Unsigned(*x as u64),
-                        })
-                    }
-                    // As above.
-                    Column::Double(_) | Column::Single(_) => Ok(()),
-                }
+            (Column::Whole32(column, signed), Numbers(out)) => {
+                column.read(rows, out, none, |x| whole32(*x, *signed) as f64)
+            }
+            (Column::Whole64(column, signed), Numbers(out)) => {
+                column.read(rows, out, none, |x| whole64(*x, *signed) as f64)
+            }
+            (Column::Text(column), Texts(out)) => {
+                column.read(rows, out, empty, |x| Cell::Text(x.clone()))
+            }
+            (Column::Whole32(column, signed), Texts(out)) => column.read(rows, out, empty, |x| {
+                Cell::Whole(whole32(*x, *signed).into())
+            }),
+            (Column::Whole64(column, signed), Texts(out)) => {
+                column.read(rows, out, empty, |x| Cell::Whole(whole64(*x, *signed)))
+            }
+            // Which kinds hold numbers is checked when columns are chosen.
+            (Column::Text(_), Numbers(_)) | (Column::Double(_) | Column::Single(_), Texts(_)) => {
+                Ok(())
             }
         }
     }
@@ -184,8 +160,16 @@ impl Column {
 /// The number that 32 bits stand for.
 fn whole32(bits: i32, signed: bool) -> i64 {
     match signed {
-        true => i64::from(bits),
-        false => i64::from(bits as u32),
+        true => bits.into(),
+        false => (bits as u32).into(),
+    }
+}
+
+/// The number that 64 bits stand for.
+fn whole64(bits: i64, signed: bool) -> i128 {
+    match signed {
+        true => bits.into(),
+        false => (bits as u64).into(),
     }
 }
 
@@ -194,7 +178,6 @@ fn whole32(bits: i32, signed: bool) -> i64 {
 pub(super) enum Cells {
     /// Numbers; NaN where there is none.
     Numbers(Vec<f64>),
-    /// Names.
     Texts(Vec<Cell>),
 }
 
@@ -207,18 +190,12 @@ impl Cells {
         }
     }
 }
-
-/// A name.
 #[derive(Clone, Debug)]
 pub(super) enum Cell {
-    /// There is none.
     Empty,
-    /// As text, which may not be UTF-8.
+    /// Perhaps not UTF-8.
     Text(Bytes),
-    /// As a whole number.
-    Whole(i64),
-    /// As a whole number without a sign.
-    Unsigned(u64),
+    Whole(i128),
 }
 
 impl Cell {
@@ -234,7 +211,6 @@ impl Cell {
                 Some(Cow::Borrowed(text))
             }
             Cell::Whole(number) => Some(Cow::Owned(number.to_string())),
-            Cell::Unsigned(number) => Some(Cow::Owned(number.to_string())),
         })
     }
 }

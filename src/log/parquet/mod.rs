@@ -53,7 +53,6 @@ pub enum TableError {
     /// Not a Parquet file, or not a complete one.
     #[error("not a complete Parquet file: {0}")]
     NotParquet(String),
-    /// The columns that are needed are not there.
     #[error(transparent)]
     Columns(#[from] ColumnsError),
     /// A column cannot be used.

@@ -171,7 +171,6 @@ enum Source {
 /// A page being read.
 #[derive(Debug)]
 struct Open {
-    /// Rows that are left.
     left: u64,
     /// Whether the value of a row is there; none where every one is.
     levels: Option<Runs>,

@@ -137,27 +137,18 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let (mut entity, mut label, mut classes, mut evidence) = (None, None, None, None);
         let place = &self.trace.place;
-        while let Some(key) = map.next_key_seed(Key(["entity", "label", "classes", "evidence"]))? {
-            let Some(name) = key else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
+        let known = one_of(["entity", "label", "classes", "evidence"]);
+        each_field(&mut map, known, |map, name| {
             place.set(Place::field(name));
             match name {
                 "entity" => once(&mut entity, map.next_value_seed(Text)?)?,
                 "label" => once(&mut label, map.next_value_seed(LabelSeed)?)?,
-                "classes" => once(
-                    &mut classes,
-                    map.next_value_seed(List {
-                        place,
-                        element: Text,
-                        expected: 0,
-                    })?,
-                )?,
+                "classes" => once(&mut classes, map.next_value_seed(List::of(Text, place))?)?,
                 _ => once(&mut evidence, map.next_value_seed(Items { place })?)?,
             }
             place.set(Place::LINE);
-        }
+            Ok(())
+        })?;
         let need = |name| {
             place.set(Place::field(name));
             self.trace.missing.set(true);
@@ -178,8 +169,6 @@ pub(super) fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E>
         Some(_) => Err(E::custom("given twice")),
     }
 }
-
-/// The list of evidence.
 pub(super) struct Items<'p> {
     pub(super) place: &'p Cell<Place>,
 }
@@ -215,8 +204,6 @@ impl<'de> Visitor<'de> for Items<'_> {
         }
     }
 }
-
-/// One item of evidence.
 struct Item<'p> {
     place: &'p Cell<Place>,
     index: usize,
@@ -236,40 +223,24 @@ impl<'de> Visitor<'de> for Item<'_> {
         const FIELDS: [&str; 7] = ["id", "weight", "factor", "embedding", "mu", "sigma", "cov"];
         let (mut id, mut weight, mut factor) = (None, None, None);
         let (mut embedding, mut mu, mut sigma, mut cov) = (None, None, None, None);
-        let Item {
-            place,
-            index,
-            expected,
-        } = self;
-        let numbers = |expected| List {
-            place,
-            element: Number,
-            expected,
-        };
-        while let Some(key) = map.next_key_seed(Key(FIELDS))? {
-            let Some(name) = key else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
+        let (place, index) = (self.place, self.index);
+        let numbers = List::of(Number, place);
+        let mut likely = numbers;
+        likely.expected = self.expected;
+        each_field(&mut map, one_of(FIELDS), |map, name| {
             place.set(Place::item_field(index, name));
             match name {
                 "id" => once(&mut id, map.next_value_seed(OptionalText)?)?,
                 "weight" => once(&mut weight, map.next_value_seed(Number)?)?,
-                "embedding" => once(&mut embedding, map.next_value_seed(numbers(0))?)?,
-                "mu" => once(&mut mu, map.next_value_seed(numbers(0))?)?,
-                "sigma" => once(&mut sigma, map.next_value_seed(numbers(0))?)?,
-                "cov" => once(
-                    &mut cov,
-                    map.next_value_seed(List {
-                        place,
-                        element: numbers(0),
-                        expected: 0,
-                    })?,
-                )?,
-                _ => once(&mut factor, map.next_value_seed(numbers(expected))?)?,
+                "embedding" => once(&mut embedding, map.next_value_seed(numbers)?)?,
+                "mu" => once(&mut mu, map.next_value_seed(numbers)?)?,
+                "sigma" => once(&mut sigma, map.next_value_seed(numbers)?)?,
+                "cov" => once(&mut cov, map.next_value_seed(List::of(numbers, place))?)?,
+                _ => once(&mut factor, map.next_value_seed(likely)?)?,
             }
             place.set(Place::item(index));
-        }
+            Ok(())
+        })?;
         Ok(Evidence {
             id: id.flatten(),
             weight,
@@ -285,10 +256,20 @@ impl<'de> Visitor<'de> for Item<'_> {
 /// A list whose elements are read by `element`.
 #[derive(Clone, Copy)]
 pub(super) struct List<'p, S> {
-    pub(super) place: &'p Cell<Place>,
-    pub(super) element: S,
+    place: &'p Cell<Place>,
+    element: S,
     /// How many elements are likely.
     pub(super) expected: usize,
+}
+
+impl<'p, S> List<'p, S> {
+    pub(super) fn of(element: S, place: &'p Cell<Place>) -> Self {
+        List {
+            place,
+            element,
+            expected: 0,
+        }
+    }
 }
 
 impl<'de, S: DeserializeSeed<'de> + Copy> DeserializeSeed<'de> for List<'_, S> {
@@ -321,17 +302,41 @@ impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for List<'_, S> {
     }
 }
 
-/// One of the known names, or none of them.
-struct Key<const N: usize>([&'static str; N]);
+/// Reads the fields of an object that `known` gives a name, by `read`; others are ignored.
+pub(super) fn each_field<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    known: impl Fn(&str) -> Option<&'static str>,
+    mut read: impl FnMut(&mut A, &'static str) -> Result<(), A::Error>,
+) -> Result<(), A::Error> {
+    while let Some(key) = map.next_key_seed(Key(&known))? {
+        match key {
+            Some(name) => read(map, name)?,
+            None => {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+    }
+    Ok(())
+}
 
-impl<'de, const N: usize> DeserializeSeed<'de> for Key<N> {
+/// Each of these names is its own; others are unknown.
+pub(super) fn one_of<const N: usize>(
+    names: [&'static str; N],
+) -> impl Fn(&str) -> Option<&'static str> {
+    move |name| names.into_iter().find(|known| *known == name)
+}
+
+/// A field's name as its function has it, or none.
+struct Key<'k, K>(&'k K);
+
+impl<'de, K: Fn(&str) -> Option<&'static str>> DeserializeSeed<'de> for Key<'_, K> {
     type Value = Option<&'static str>;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
         d.deserialize_str(self)
     }
 }
 
-impl<const N: usize> Visitor<'_> for Key<N> {
+impl<K: Fn(&str) -> Option<&'static str>> Visitor<'_> for Key<'_, K> {
     type Value = Option<&'static str>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -339,7 +344,7 @@ impl<const N: usize> Visitor<'_> for Key<N> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.into_iter().find(|known| *known == name))
+        Ok((self.0)(name))
     }
 }
 

@@ -19,10 +19,11 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use super::parse::{
-    Items, LabelSeed, List, Number, OptionalText, Text, Trace, once, read_line, seed, value_seed,
+    Items, LabelSeed, List, Number, OptionalText, Text, Trace, each_field, once, one_of, read_line,
+    seed, value_seed,
 };
 use super::{Evidence, Label, Place, RecordError};
 
@@ -91,55 +92,45 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut out = Prediction::default();
         let (mut entity, mut label, mut factors, mut weights) = (None, None, None, None);
-        let place = self.place;
-        let numbers = List {
-            place,
-            element: Number,
-            expected: 0,
+        let (place, answer) = (self.place, self.answer);
+        let numbers = List::of(Number, place);
+        let rows = List::of(numbers, place);
+        let mut likely = List::of(AnyNumber, place);
+        likely.expected = 4;
+        let own = one_of([
+            "entity",
+            "label",
+            "classes",
+            "evidence",
+            "factors",
+            "weights",
+            "samples",
+            "uncertainty",
+        ]);
+        let known = |name: &str| match name {
+            name if name == answer => Some("probs"),
+            "id" => Some("entity"),
+            name => own(name),
         };
-        let rows = List {
-            place,
-            element: numbers,
-            expected: 0,
-        };
-        while let Some(key) = map.next_key_seed(Field {
-            answer: self.answer,
-        })? {
-            let Some(name) = key else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
+        each_field(&mut map, known, |map, name| {
             place.set(Place::field(name));
             match name {
                 "entity" => once(&mut entity, map.next_value_seed(Name)?)?,
                 "label" => once(&mut label, map.next_value_seed(LabelSeed)?)?,
-                "classes" => {
-                    let element = Text;
-                    let list = List {
-                        place,
-                        element,
-                        expected: 0,
-                    };
-                    once(&mut out.classes, map.next_value_seed(list)?)?;
-                }
+                "classes" => once(
+                    &mut out.classes,
+                    map.next_value_seed(List::of(Text, place))?,
+                )?,
                 "evidence" => once(&mut out.evidence, map.next_value_seed(Items { place })?)?,
                 "factors" => once(&mut factors, map.next_value_seed(rows)?)?,
                 "weights" => once(&mut weights, map.next_value_seed(numbers)?)?,
                 "samples" => once(&mut out.samples, map.next_value_seed(rows)?)?,
-                "uncertainty" => {
-                    once(&mut out.uncertainty, map.next_value_seed(Parts { place })?)?;
-                }
-                _ => {
-                    let list = List {
-                        place,
-                        element: AnyNumber,
-                        expected: 4,
-                    };
-                    once(&mut out.answer, map.next_value_seed(list)?)?;
-                }
+                "uncertainty" => once(&mut out.uncertainty, map.next_value_seed(Parts { place })?)?,
+                _ => once(&mut out.answer, map.next_value_seed(likely)?)?,
             }
             place.set(Place::LINE);
-        }
+            Ok(())
+        })?;
         out.entity = entity.flatten();
         out.label = label.flatten();
         if let Some(factors) = factors {
@@ -170,37 +161,6 @@ fn weighted<'a>(
         ..Evidence::default()
     };
     Ok(factors.into_iter().enumerate().map(item).collect())
-}
-
-/// One of the known names, or none of them.
-#[derive(Clone, Copy)]
-struct Field<'p> {
-    answer: &'p str,
-}
-
-seed!(Field<'_> -> Option<&'static str>, deserialize_str);
-
-impl Visitor<'_> for Field<'_> {
-    type Value = Option<&'static str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a field name")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(match name {
-            name if name == self.answer => Some("probs"),
-            "entity" | "id" => Some("entity"),
-            "label" => Some("label"),
-            "classes" => Some("classes"),
-            "evidence" => Some("evidence"),
-            "factors" => Some("factors"),
-            "weights" => Some("weights"),
-            "samples" => Some("samples"),
-            "uncertainty" => Some("uncertainty"),
-            _ => None,
-        })
-    }
 }
 
 value_seed!(
@@ -253,18 +213,15 @@ impl<'de> Visitor<'de> for Parts<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let (mut total, mut epistemic, mut aleatoric) = (None, None, None);
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            let slot = match &*key {
+        let known = one_of(["total", "epistemic", "aleatoric"]);
+        each_field(&mut map, known, |map, name| {
+            let slot = match name {
                 "total" => &mut total,
                 "epistemic" => &mut epistemic,
-                "aleatoric" => &mut aleatoric,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
+                _ => &mut aleatoric,
             };
-            once(slot, map.next_value_seed(Number)?)?;
-        }
+            once(slot, map.next_value_seed(Number)?)
+        })?;
         self.place.set(Place::field("uncertainty"));
         let need = |part: Option<f64>, name| {
             part.ok_or_else(|| A::Error::custom(format_args!("{name} is missing")))

@@ -65,8 +65,6 @@ impl Chain {
         Ok(Chain { sizes, parameters })
     }
 }
-
-/// A parsed file.
 pub(super) struct TensorFile<'a> {
     tensors: SafeTensors<'a>,
     metadata: Option<HashMap<String, String>>,

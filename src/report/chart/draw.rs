@@ -14,7 +14,6 @@ const TOP: f64 = 34.0;
 const BOTTOM: f64 = 54.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 14.0;
-/// One line of a legend.
 const LEGEND_LINE: f64 = 20.0;
 /// One line of a name along the horizontal axis.
 const NAME_LINE: f64 = 14.0;

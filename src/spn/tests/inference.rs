@@ -139,7 +139,8 @@ fn the_logarithm_of_a_probability_is_that_of_the_value_over_z() {
         compiled.log_probability(&evidence, &mut workspace),
         Ok(-ln_4)
     );
-    assert_eq!(compiled.log_normalizer(), ln_4);
+    let nothing = Evidence::none(compiled.network());
+    assert_eq!(compiled.log_value(&nothing, &mut workspace), Ok(ln_4));
 }
 
 /// 10⁶ factors of `p` below each of two branches: far outside the range of doubles.
