@@ -124,12 +124,15 @@ fn places(evidence: &[Evidence], id: &str) -> Vec<(String, String)> {
     let mut places: Vec<(String, String)> = Vec::new();
     let own = |piece: &&Evidence| piece.claims.iter().any(|claim| claim == id);
     for piece in evidence.iter().filter(own) {
-        let name = piece.kind.name().to_owned();
-        if !places
-            .iter()
-            .any(|(kind, file)| *kind == name && *file == piece.file)
-        {
-            places.push((name, piece.file.clone()));
+        let place = match piece.line {
+            Some(line) => (
+                format!("{} {}", piece.kind.name(), piece.name),
+                format!("{}:{line}", piece.file),
+            ),
+            None => (piece.kind.name().to_owned(), piece.file.clone()),
+        };
+        if !places.contains(&place) {
+            places.push(place);
         }
     }
     places

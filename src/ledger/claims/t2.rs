@@ -190,7 +190,7 @@ mod tests {
         let kind = |factor| empirical_bernstein(factor).verdict.kind();
         assert_eq!(
             (kind(1.0), kind(0.2)),
-            (VerdictKind::Proved, VerdictKind::Refuted)
+            (VerdictKind::Checked, VerdictKind::Refuted)
         );
     }
 }
