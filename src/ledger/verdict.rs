@@ -259,9 +259,8 @@ impl Finding {
         let mut readings = readings;
         readings.sort_by_key(|(_, finding)| finding.verdict.kind());
         for (index, (reading, finding)) in readings.into_iter().enumerate() {
-            let kind = finding.verdict.kind();
             let taken = if index == 0 { "taken" } else { "otherwise" };
-            evidence.push(format!("{taken}: {reading}: {kind}"));
+            evidence.push(format!("{taken}: {reading}"));
             evidence.extend(finding.evidence);
             all.push(Interpretation {
                 reading: reading.to_owned(),

@@ -152,6 +152,7 @@ pub fn claim_text(entry: &Judged, evidence: &[Evidence]) -> String {
     item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
     item("premises", &refuted_premises(entry));
+    item("defence", &claim.defence);
     item("what to do", &claim.advice);
     item("instead", &replacements(&claim.id).join(", "));
     if !finding.evidence.is_empty() {
@@ -189,6 +190,7 @@ pub fn claim_markdown(entry: &Judged) -> String {
     item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
     item("premises", &refuted_premises(entry));
+    item("defence", &claim.defence);
     item("what to do", &claim.advice);
     item("instead", &replacements(&claim.id).join(", "));
     if !finding.evidence.is_empty() {
@@ -220,6 +222,7 @@ pub fn claim_html(entry: &Judged, evidence: &[Evidence]) -> String {
     item("where", &claim.place);
     item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
+    item("defence", &claim.defence);
     item("what to do", &claim.advice);
     let link = |id: &str| format!("<a href=\"#{0}\">{0}</a>", escape_html(id));
     let mut premises = escape_html(&refuted_premises(entry));

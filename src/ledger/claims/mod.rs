@@ -12,6 +12,7 @@ mod assumptions;
 mod comparisons;
 mod exact;
 mod lemmas;
+mod steps;
 mod structure;
 mod t1;
 mod t2;
@@ -50,6 +51,8 @@ pub struct Claim {
     pub statement: String,
     /// What it is claimed under, beyond the paper's setting.
     pub hypotheses: String,
+    /// The best that can be said for it where it fails, and why that does not save it.
+    pub defence: String,
     /// What to do about it, where there is something to do.
     pub advice: String,
 }
@@ -58,7 +61,7 @@ const FILE: &str = "src/ledger/claims/claims.txt";
 const CLAIMS: &str = include_str!("claims.txt");
 
 /// The checks, by claim. A claim that is not here stands on its relations.
-const CHECKS: [&[(&str, Check)]; 13] = [
+const CHECKS: [&[(&str, Check)]; 14] = [
     lemmas::CHECKS,
     t1::CHECKS,
     t2::CHECKS,
@@ -72,6 +75,7 @@ const CHECKS: [&[(&str, Check)]; 13] = [
     comparisons::CHECKS,
     structure::CHECKS,
     theory::CHECKS,
+    steps::CHECKS,
 ];
 
 /// All claims, in the order of `claims.txt`: lemmas, theorems, their numbers, assumptions,
@@ -107,8 +111,9 @@ fn parse(text: &'static str) -> Result<Vec<Claim>, TextError> {
             "place" => &mut claim.place,
             "says" => &mut claim.statement,
             "given" => &mut claim.hypotheses,
+            "defence" => &mut claim.defence,
             "advice" => &mut claim.advice,
-            _ => return Err(error("fields are place, says, given and advice")),
+            _ => return Err(error("fields are place, says, given, defence and advice")),
         };
         if !slot.is_empty() {
             return Err(error("the field is there twice"));
@@ -255,6 +260,7 @@ impl Judged {
             "evidence": self.finding.evidence,
             "cells": self.finding.cells,
             "refuted_premises": premises,
+            "defence": self.claim.defence,
             "advice": self.claim.advice,
         })
     }
@@ -315,7 +321,15 @@ impl Claim {
     /// of the claim only.
     fn settle(&self, finding: &mut Finding, theory: &Theory, records: &Records) {
         let proofs = theory.saying(&self.id, Says::Proves);
+        let proved = || Finding::proved(theory, &proofs, Vec::new()).verdict;
         match &mut finding.verdict {
+            Verdict::DependsOnReading { readings } if !proofs.is_empty() => {
+                for reading in readings {
+                    if matches!(reading.verdict, Verdict::Checked { .. }) {
+                        reading.verdict = proved();
+                    }
+                }
+            }
             Verdict::Checked { domain } if !proofs.is_empty() => {
                 let line = format!("checked besides: {domain}");
                 let mut evidence = std::mem::take(&mut finding.evidence);

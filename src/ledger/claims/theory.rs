@@ -1,7 +1,7 @@
 //! Claims that stand on theorems alone, and claims of ours that finite domains illustrate.
 
-use super::exact::{BITS, Tally, distributions, fraction, l1};
 use super::Check;
+use super::exact::{BITS, Tally, distributions, fraction, l1};
 use crate::ledger::verdict::Finding;
 use crate::math::Enclosure;
 
@@ -117,7 +117,11 @@ mod tests {
             if entry.finding.verdict.kind() == VerdictKind::Proved {
                 let standing = "not re-run here";
                 let lines = &entry.finding.evidence;
-                assert!(lines.iter().any(|line| line.contains(standing)), "{}", entry.claim.id);
+                assert!(
+                    lines.iter().any(|line| line.contains(standing)),
+                    "{}",
+                    entry.claim.id
+                );
             }
         }
     }
