@@ -220,14 +220,13 @@ fn shrinks(cx: &Context<'_>) -> Outcome {
     Ok(Finding::decided(
         holds,
         "the bound tightens",
-        bounds.join(", "),
-        vec![
-            format!(
-                "the gap itself grew from N = 3003 to 4200: {}",
-                cx.line(growth, 4)?
-            ),
-            format!("with a standard error of {}", cx.line(error, 5)?),
-        ],
+        format!(
+            "{}; the gap itself grew by {} from N = 3003 to 4200, with a standard error of {}",
+            bounds.join(", "),
+            cx.show(growth, 4)?,
+            cx.show(error, 5)?
+        ),
+        vec![cx.line(growth, 4)?, cx.line(error, 5)?],
     ))
 }
 

@@ -419,7 +419,12 @@ fn one_of_the_seven_theorems_holds_as_stated() {
     let kinds: Vec<_> = theorems
         .map(|entry| (entry.claim.id.as_str(), entry.finding.verdict.kind()))
         .collect();
-    let of = |kind| kinds.iter().filter(|(_, k)| *k == kind).map(|(id, _)| *id);
+    let of = |kind| {
+        kinds
+            .iter()
+            .filter(move |(_, k)| *k == kind)
+            .map(|(id, _)| *id)
+    };
     assert_eq!(kinds.len(), 7);
     assert_eq!(of(VerdictKind::Proved).collect::<Vec<_>>(), ["T2"]);
     assert_eq!(
