@@ -1,7 +1,8 @@
 //! T2′, beside theorem 2: the empirical Bernstein bound of Maurer and Pontil.
 //!
-//! Replaces nothing: T2 holds. This bound is smaller where the samples vary little, which decoded
-//! probabilities usually do, and it uses the measured variance, so it needs no further knowledge.
+//! Replaces nothing: T2 holds. This bound is smaller where the samples vary little and there are many:
+//! for `|Y| = 3`, `δ = 0.05` and no variance at all from `M = 64` on (0.1923 against 0.1934), while at
+//! `M = 16` it is 0.808 against 0.387. It uses the measured variance, so it needs no further knowledge.
 //!
 //! # Statement
 //! Let `X₁ … X_n`, `n ≥ 2`, be independent draws of one variable in `[0, 1]`, `μ` its mean, `X̄`

@@ -22,8 +22,10 @@
 //! 2. Let `m = Σ_x min(a₁, a₂) = e_K`, so `Σ_x max(a₁, a₂) = 1 − m`. By Cauchy and Schwarz
 //!    `m(1−m) ≥ (Σ_x √(a₁a₂))² = π₁π₂ρ^{2K}`; solve for `m ≤ ½`. ∎
 //!
-//! The exponent `C` cannot be improved (Cramér's theorem); [`bayes_error_exact`] shows how close
-//! the bound is at finite `K`, without rounding.
+//! The exponent `C` of part 1 cannot be improved (Cramér's theorem). Part 2 does not show that: it
+//! falls like `ρ^{2K}`, and since `−ln ρ ≤ C` its exponent `−2·ln ρ` is at most `2C`, with equality
+//! where `s = ½` is best. [`bayes_error_exact`] shows how close the bounds are at finite `K`,
+//! without rounding.
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};

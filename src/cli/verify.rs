@@ -11,7 +11,7 @@ use super::{Failure, display::style, experiment, output::Output};
 use crate::experiments::{EXPERIMENTS, Outcome, Settings, digest};
 use crate::ledger::claims::{self, Judged, judge_each};
 use crate::ledger::paper::Paper;
-use crate::ledger::{PINNED, Records, Run, changes, evidence};
+use crate::ledger::{PINNED, Recheck, Records, Run, changes, evidence};
 use crate::log::sha256;
 use crate::report::{self, Verification};
 
@@ -97,10 +97,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     println!("report: {}", args.output.join("index.html").display());
 
-    let failed = [&records.proofs, &records.properties]
-        .into_iter()
-        .flatten()
-        .any(|run| !run.holds);
+    let failed = records.theory == Some(Recheck::Fails)
+        || [&records.proofs, &records.properties]
+            .into_iter()
+            .flatten()
+            .any(|run| !run.holds);
     for change in &verification.changes {
         eprintln!("VERDICT CHANGED  {}", change.text());
     }

@@ -5,6 +5,7 @@
 //! | [`paper`] | every printed number with its place and precision |
 //! | [`recompute`] | the printed numbers that follow from others, recomputed |
 //! | [`claims`] | every claim with the check that computes its verdict |
+//! | [`Theory`] | the theorems that Coq checked, which alone make a claim proved |
 
 pub mod claims;
 mod evidence;
@@ -16,6 +17,7 @@ mod pinned;
 pub mod recompute;
 mod records;
 mod text;
+mod theory;
 mod verdict;
 
 pub use evidence::{Evidence, EvidenceKind, evidence};
@@ -23,4 +25,5 @@ pub use expr::{Expr, LedgerError, Reading};
 pub use pinned::{Change, PINNED, changes};
 pub use records::{Records, Row, Run};
 pub use text::TextError;
-pub use verdict::{Engine, Finding, Verdict, VerdictKind};
+pub use theory::{Recheck, Says, Theorem, Theory};
+pub use verdict::{Finding, Interpretation, Verdict, VerdictKind};

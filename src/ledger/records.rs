@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::claims::Claim;
+use super::theory::Recheck;
 
 /// One harness or property of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Records {
     pub proofs: Option<Run>,
     /// The last run of the statistical properties.
     pub properties: Option<Run>,
+    /// What Coq found in this checkout, where it ran.
+    pub theory: Option<Recheck>,
 }
 
 impl Records {
@@ -54,14 +57,16 @@ impl Records {
         Records::default()
     }
 
-    /// Reads `proofs.json` and `properties.json` in a directory; a file that is missing or not
+    /// Reads `proofs.json`, `properties.json` and `theory.json` in a directory; a file that is missing or not
     /// understood counts as "not run".
     pub fn read(directory: &Path) -> Self {
         let json = |name: &str| -> Option<Value> {
             let text = std::fs::read_to_string(directory.join(name)).ok()?;
             serde_json::from_str(&text).ok()
         };
+        let theory = std::fs::read_to_string(directory.join("theory.json")).ok();
         Records {
+            theory: theory.and_then(|text| Recheck::parse(&text)),
             proofs: json("proofs.json")
                 .and_then(|value| run(&value, "unix_time", "all_hold", "harnesses", harness)),
             properties: json("properties.json")

@@ -5,15 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// How a claim was proved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// Exact rational arithmetic or rigorous enclosures over a finite domain, all of it.
-    Exact,
-    /// Kani, over all inputs of a harness's domain.
-    Kani,
-}
+use super::theory::{Theorem, Theory};
 
 macro_rules! kinds {
     ($($kind:ident, $sign:literal, $meaning:literal;)*) => {
@@ -52,9 +44,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Proved, "●", "decided for every member of a stated domain";
+    Proved, "●", "a machine-checked proof of the claim as stated, for everything it speaks of";
+    Checked, "◍", "holds for every member of a finite domain, all enumerated; not a proof";
     Supported, "◐", "a statistical test with a stated error rate found nothing against it";
     Reproduced, "=", "recomputed, equal within the printed rounding";
+    DependsOnReading, "◇", "the text allows readings with different verdicts; the kindest is taken";
     Vacuous, "○", "true, but it says nothing";
     Inconsistent, "≠", "recomputed, differs; both values are shown";
     Refuted, "✗", "a counterexample meets every hypothesis; it can be redone by hand";
@@ -72,10 +66,17 @@ impl fmt::Display for VerdictKind {
 #[serde(tag = "kind")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Decided by an engine for every member of a domain.
+    /// Machine-checked, as the record of the theory says.
     Proved {
-        /// What decided it.
-        engine: Engine,
+        /// The proof assistant and its version.
+        engine: String,
+        /// The names of the theorems.
+        theorems: Vec<String>,
+        /// The names of their caveats.
+        caveats: BTreeSet<String>,
+    },
+    /// True of every member of a finite domain.
+    Checked {
         /// The inputs for which it was decided, all of them.
         domain: String,
     },
@@ -104,6 +105,14 @@ pub enum Verdict {
     Refuted {
         /// The counterexample in one line.
         witness: String,
+        /// Machine-checked theorems that refute it, for every constant that it leaves open.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        theorems: Vec<String>,
+    },
+    /// The text allows several readings, and their verdicts differ.
+    DependsOnReading {
+        /// The readings, the kindest first: it is the one taken.
+        readings: Vec<Interpretation>,
     },
     /// True for a reason that has nothing to do with the claim.
     Vacuous {
@@ -124,6 +133,8 @@ impl Verdict {
     pub fn kind(&self) -> VerdictKind {
         match self {
             Verdict::Proved { .. } => VerdictKind::Proved,
+            Verdict::Checked { .. } => VerdictKind::Checked,
+            Verdict::DependsOnReading { .. } => VerdictKind::DependsOnReading,
             Verdict::Supported { .. } => VerdictKind::Supported,
             Verdict::Reproduced { .. } => VerdictKind::Reproduced,
             Verdict::Inconsistent { .. } => VerdictKind::Inconsistent,
@@ -137,12 +148,27 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Proved { engine, domain } => {
-                let engine = match engine {
-                    Engine::Exact => "exact arithmetic",
-                    Engine::Kani => "Kani",
+            Verdict::Proved {
+                engine,
+                theorems,
+                caveats,
+            } => {
+                write!(f, "by {engine}: {}", theorems.join(", "))?;
+                let caveats: Vec<&str> = caveats.iter().map(String::as_str).collect();
+                match caveats.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, "; caveats: {}", caveats.join(", ")),
+                }
+            }
+            Verdict::Checked { domain } => f.write_str(domain),
+            Verdict::DependsOnReading { readings } => {
+                let [taken, others @ ..] = &readings[..] else {
+                    return Ok(());
                 };
-                write!(f, "by {engine}: {domain}")
+                write!(f, "taken: {taken}")?;
+                others
+                    .iter()
+                    .try_for_each(|other| write!(f, "; otherwise: {other}"))
             }
             Verdict::Supported {
                 test,
@@ -154,10 +180,32 @@ impl fmt::Display for Verdict {
                 printed,
                 recomputed,
             } => write!(f, "printed: {printed}; recomputed: {recomputed}"),
-            Verdict::Refuted { witness } => f.write_str(witness),
+            Verdict::Refuted { witness, theorems } => {
+                f.write_str(witness)?;
+                match theorems.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, "; refuted in general by {}", theorems.join(", ")),
+                }
+            }
             Verdict::Vacuous { says, anyway } => write!(f, "says: {says}; known anyway: {anyway}"),
             Verdict::NotReproducible { reason } => f.write_str(reason),
         }
+    }
+}
+
+/// One way to read a claim, and what becomes of it then.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Interpretation {
+    /// How the claim is read.
+    pub reading: String,
+    /// Its verdict.
+    pub verdict: Verdict,
+}
+
+impl fmt::Display for Interpretation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.verdict.kind();
+        write!(f, "{}: {kind}, {}", self.reading, self.verdict)
     }
 }
 
@@ -182,10 +230,51 @@ impl Finding {
     }
 
     /// Decided exactly over a finite domain.
-    pub fn proved(domain: impl Into<String>, evidence: Vec<String>) -> Self {
-        let engine = Engine::Exact;
+    pub fn checked(domain: impl Into<String>, evidence: Vec<String>) -> Self {
         let domain = domain.into();
-        Finding::new(Verdict::Proved { engine, domain }, evidence)
+        Finding::new(Verdict::Checked { domain }, evidence)
+    }
+
+    /// Proved by theorems of the record.
+    pub(super) fn proved(theory: &Theory, theorems: &[&Theorem], evidence: Vec<String>) -> Self {
+        let engine = theory.engine.clone();
+        let caveats = theorems.iter().flat_map(|t| t.caveats.iter().cloned());
+        let caveats = caveats.collect();
+        let theorems = theorems.iter().map(|t| t.name.clone()).collect();
+        Finding::new(
+            Verdict::Proved {
+                engine,
+                theorems,
+                caveats,
+            },
+            evidence,
+        )
+    }
+
+    /// The kindest of several readings decides; where all have the same kind of verdict, that of the
+    /// first is the verdict, and otherwise it depends on the reading.
+    pub(super) fn by_reading(readings: Vec<(&str, Finding)>) -> Self {
+        let mut evidence = Vec::new();
+        let mut all: Vec<Interpretation> = Vec::new();
+        let mut readings = readings;
+        readings.sort_by_key(|(_, finding)| finding.verdict.kind());
+        for (index, (reading, finding)) in readings.into_iter().enumerate() {
+            let taken = if index == 0 { "taken" } else { "otherwise" };
+            evidence.push(format!("{taken}: {reading}"));
+            evidence.extend(finding.evidence);
+            all.push(Interpretation {
+                reading: reading.to_owned(),
+                verdict: finding.verdict,
+            });
+        }
+        let kind = |reading: &Interpretation| reading.verdict.kind();
+        match all.first() {
+            None => Finding::not_reproducible("no reading", evidence),
+            Some(first) if all.iter().all(|other| kind(other) == kind(first)) => {
+                Finding::new(first.verdict.clone(), evidence)
+            }
+            Some(_) => Finding::new(Verdict::DependsOnReading { readings: all }, evidence),
+        }
     }
 
     /// Not rejected by a statistical test.
@@ -230,7 +319,8 @@ impl Finding {
     /// A counterexample and its steps.
     pub fn refuted(witness: impl Into<String>, steps: Vec<String>) -> Self {
         let witness = witness.into();
-        Finding::new(Verdict::Refuted { witness }, steps)
+        let theorems = Vec::new();
+        Finding::new(Verdict::Refuted { witness, theorems }, steps)
     }
 
     /// True, but known without the claim.

@@ -124,12 +124,15 @@ fn places(evidence: &[Evidence], id: &str) -> Vec<(String, String)> {
     let mut places: Vec<(String, String)> = Vec::new();
     let own = |piece: &&Evidence| piece.claims.iter().any(|claim| claim == id);
     for piece in evidence.iter().filter(own) {
-        let name = piece.kind.name().to_owned();
-        if !places
-            .iter()
-            .any(|(kind, file)| *kind == name && *file == piece.file)
-        {
-            places.push((name, piece.file.clone()));
+        let place = match piece.line {
+            Some(line) => (
+                format!("{} {}", piece.kind.name(), piece.name),
+                format!("{}:{line}", piece.file),
+            ),
+            None => (piece.kind.name().to_owned(), piece.file.clone()),
+        };
+        if !places.contains(&place) {
+            places.push(place);
         }
     }
     places
@@ -149,6 +152,7 @@ pub fn claim_text(entry: &Judged, evidence: &[Evidence]) -> String {
     item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
     item("premises", &refuted_premises(entry));
+    item("defence", &claim.defence);
     item("what to do", &claim.advice);
     item("instead", &replacements(&claim.id).join(", "));
     if !finding.evidence.is_empty() {
@@ -186,6 +190,7 @@ pub fn claim_markdown(entry: &Judged) -> String {
     item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
     item("premises", &refuted_premises(entry));
+    item("defence", &claim.defence);
     item("what to do", &claim.advice);
     item("instead", &replacements(&claim.id).join(", "));
     if !finding.evidence.is_empty() {
@@ -217,6 +222,7 @@ pub fn claim_html(entry: &Judged, evidence: &[Evidence]) -> String {
     item("where", &claim.place);
     item("provided", &claim.hypotheses);
     item("found", &finding.verdict.to_string());
+    item("defence", &claim.defence);
     item("what to do", &claim.advice);
     let link = |id: &str| format!("<a href=\"#{0}\">{0}</a>", escape_html(id));
     let mut premises = escape_html(&refuted_premises(entry));

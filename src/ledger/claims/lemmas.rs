@@ -23,7 +23,6 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("L1", unbiased),
     ("L2", hoeffding),
     ("L3", closure),
-    ("L3.weights", negative_weight),
     ("L4", weighted),
     ("L5", conflict),
     ("L6", valleys),
@@ -107,30 +106,6 @@ fn closure(_: &Context<'_>) -> Outcome {
     Ok(finding)
 }
 
-/// Lemma 3 as stated, with weights of any sign.
-fn negative_weight(_: &Context<'_>) -> Outcome {
-    let (one, two) = (BigRational::one(), fraction(2, 1));
-    let weights = [two, -&one];
-    let rows = [
-        vec![one.clone(), BigRational::zero()],
-        vec![BigRational::zero(), one.clone()],
-    ];
-    let mut sum = vec![BigRational::zero(); 2];
-    linear_combination(&weights, &rows, &mut sum);
-    let total: BigRational = weights.iter().sum();
-    let steps = vec![
-        format!("weights 2 and −1 sum to {total}"),
-        format!("2·(1, 0) − 1·(0, 1) = ({}, {})", sum[0], sum[1]),
-    ];
-    Ok(match sum.iter().find(|entry| entry.is_negative()) {
-        Some(entry) if total.is_one() => {
-            let entry = entry.to_string().replace('-', "−");
-            Finding::refuted(format!("weights 2 and −1: an entry of {entry}"), steps)
-        }
-        _ => Finding::reproduced("no negative entry", steps),
-    })
-}
-
 /// For signs: all 2ⁿ outcomes against the exponential.
 fn weighted(_: &Context<'_>) -> Outcome {
     let mut tally = Tally::default();
@@ -164,15 +139,29 @@ fn weighted(_: &Context<'_>) -> Outcome {
 
 fn conflict(_: &Context<'_>) -> Outcome {
     let constants = [&fraction(0, 1), &fraction(1, 1000)];
-    of_witness(
-        conflicting_pair(
-            Predictor::Prior,
-            &fraction(1, 2),
-            &fraction(3, 4),
-            constants,
+    let pair = |predictor, summary: &str| {
+        let (half, reliability) = (fraction(1, 2), fraction(3, 4));
+        of_witness(
+            conflicting_pair(predictor, &half, &reliability, constants),
+            summary,
+        )
+    };
+    Ok(Finding::by_reading(vec![
+        (
+            "for LPF's own product",
+            pair(
+                Predictor::Product,
+                "the product of two factors is the posterior and perfectly calibrated",
+            )?,
         ),
-        "the constant predictor is perfectly calibrated whatever the conflict",
-    )
+        (
+            "for any predictor",
+            pair(
+                Predictor::Prior,
+                "the constant predictor is perfectly calibrated whatever the conflict",
+            )?,
+        ),
+    ]))
 }
 
 fn valleys(_: &Context<'_>) -> Outcome {

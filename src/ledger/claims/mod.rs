@@ -12,6 +12,7 @@ mod assumptions;
 mod comparisons;
 mod exact;
 mod lemmas;
+mod steps;
 mod structure;
 mod t1;
 mod t2;
@@ -21,6 +22,7 @@ mod t4;
 mod t5;
 mod t6;
 mod t7;
+mod theory;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -32,7 +34,8 @@ use super::paper::{Account, DependencyGraph, Node, Paper, Printed, Value};
 use super::recompute::{self, Kind, Recomputation};
 use super::records::Records;
 use super::text::{TextError, embedded, lines};
-use super::verdict::{Finding, VerdictKind};
+use super::theory::{Says, Theory};
+use super::verdict::{Finding, Verdict, VerdictKind};
 use crate::bounds::Witness;
 use crate::math::Enclosure;
 
@@ -50,6 +53,8 @@ pub struct Claim {
     pub statement: String,
     /// What it is claimed under, beyond the paper's setting.
     pub hypotheses: String,
+    /// The best that can be said for it where it fails, and why that does not save it.
+    pub defence: String,
     /// What to do about it, where there is something to do.
     pub advice: String,
 }
@@ -58,7 +63,7 @@ const FILE: &str = "src/ledger/claims/claims.txt";
 const CLAIMS: &str = include_str!("claims.txt");
 
 /// The checks, by claim. A claim that is not here stands on its relations.
-const CHECKS: [&[(&str, Check)]; 12] = [
+const CHECKS: [&[(&str, Check)]; 14] = [
     lemmas::CHECKS,
     t1::CHECKS,
     t2::CHECKS,
@@ -71,6 +76,8 @@ const CHECKS: [&[(&str, Check)]; 12] = [
     assumptions::CHECKS,
     comparisons::CHECKS,
     structure::CHECKS,
+    theory::CHECKS,
+    steps::CHECKS,
 ];
 
 /// All claims, in the order of `claims.txt`: lemmas, theorems, their numbers, assumptions,
@@ -106,8 +113,9 @@ fn parse(text: &'static str) -> Result<Vec<Claim>, TextError> {
             "place" => &mut claim.place,
             "says" => &mut claim.statement,
             "given" => &mut claim.hypotheses,
+            "defence" => &mut claim.defence,
             "advice" => &mut claim.advice,
-            _ => return Err(error("fields are place, says, given and advice")),
+            _ => return Err(error("fields are place, says, given, defence and advice")),
         };
         if !slot.is_empty() {
             return Err(error("the field is there twice"));
@@ -128,9 +136,19 @@ pub fn find(id: &str) -> Option<&'static Claim> {
 /// What a check may look at.
 struct Context<'a> {
     paper: Reading<'a>,
+    theory: &'a Theory,
 }
 
 impl Context<'_> {
+    /// Proved where the record of the theory has a theorem for it.
+    fn by_theorem(&self, id: &str) -> Outcome {
+        let theorems = self.theory.saying(id, Says::Proves);
+        Ok(match theorems.is_empty() {
+            true => Finding::not_reproducible("no theorem in the record decides it", Vec::new()),
+            false => Finding::proved(self.theory, &theorems, Vec::new()),
+        })
+    }
+
     fn expr(&self, formula: &str) -> Result<Expr, LedgerError> {
         Expr::parse(formula, self.paper.paper())
     }
@@ -244,6 +262,7 @@ impl Judged {
             "evidence": self.finding.evidence,
             "cells": self.finding.cells,
             "refuted_premises": premises,
+            "defence": self.claim.defence,
             "advice": self.claim.advice,
         })
     }
@@ -253,7 +272,13 @@ impl Claim {
     /// Whether it is a theorem, a lemma, an assumption, or what stands in a theorem's place, and
     /// not a sentence or a number about one.
     pub fn is_first_rank(&self) -> bool {
-        node(self.id.trim_end_matches('\'')).is_some()
+        node(self.id.trim_end_matches('\'')).is_some() || self.is_further()
+    }
+
+    /// Whether it is one of the further theorems, `E1` to `E4`.
+    fn is_further(&self) -> bool {
+        let number = self.id.strip_prefix('E');
+        number.is_some_and(|n| n.parse::<u8>().is_ok())
     }
 
     /// Computes the verdict. What cannot be evaluated is a verdict too: `NotReproducible`.
@@ -263,8 +288,19 @@ impl Claim {
         records: &Records,
         recomputations: &[Recomputation],
     ) -> Finding {
+        self.judge_by(Theory::committed(), paper, records, recomputations)
+    }
+
+    fn judge_by(
+        &self,
+        theory: &Theory,
+        paper: &Paper,
+        records: &Records,
+        recomputations: &[Recomputation],
+    ) -> Finding {
         let context = Context {
             paper: Reading::new(paper),
+            theory,
         };
         let mut checks = CHECKS.iter().copied().flatten();
         let outcome = match checks.find(|(id, _)| *id == self.id) {
@@ -274,9 +310,59 @@ impl Claim {
         let mut finding = outcome.unwrap_or_else(|error| {
             Finding::not_reproducible(format!("the check has no value: {error}"), Vec::new())
         });
+        self.settle(&mut finding, theory, records);
         finding.evidence.extend(records.lines(self));
         finding.cells = context.paper.cells_read();
         finding
+    }
+}
+
+impl Claim {
+    /// What the theorems add: a claim that was checked is proved where a theorem proves it, and a
+    /// refuted one names those that refute it. Nothing else is turned: a theorem may be about a part
+    /// of the claim only.
+    fn settle(&self, finding: &mut Finding, theory: &Theory, records: &Records) {
+        let proofs = theory.saying(&self.id, Says::Proves);
+        let proved = || Finding::proved(theory, &proofs, Vec::new()).verdict;
+        match &mut finding.verdict {
+            Verdict::DependsOnReading { readings } if !proofs.is_empty() => {
+                for reading in readings {
+                    if matches!(reading.verdict, Verdict::Checked { .. }) {
+                        reading.verdict = proved();
+                    }
+                }
+            }
+            Verdict::Checked { domain } if !proofs.is_empty() => {
+                let line = format!("checked besides: {domain}");
+                let mut evidence = std::mem::take(&mut finding.evidence);
+                evidence.push(line);
+                *finding = Finding::proved(theory, &proofs, evidence);
+            }
+            Verdict::Refuted { theorems, .. } => {
+                let against = theory.saying(&self.id, Says::Refutes);
+                *theorems = against.iter().map(|t| t.name.clone()).collect();
+            }
+            _ => {}
+        }
+        let mut caveats = BTreeSet::new();
+        let mut standing = None;
+        for theorem in theory.about(&self.id) {
+            let (says, place) = (
+                theorem.says.name(),
+                format!("{}:{}", theorem.file, theorem.line),
+            );
+            finding.evidence.push(format!(
+                "theorem {} ({place}) {says}: {}",
+                theorem.name, theorem.words
+            ));
+            caveats.extend(&theorem.caveats);
+            standing = Some(theory.standing(records.theory));
+        }
+        for name in caveats {
+            let meaning = theory.caveats.get(name).map_or("", String::as_str);
+            finding.evidence.push(format!("caveat {name}: {meaning}"));
+        }
+        finding.evidence.extend(standing);
     }
 }
 

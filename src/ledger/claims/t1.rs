@@ -4,7 +4,8 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::exact::{
-    Tally, distributions, eighths, failure, fraction, fractions, l1, normalized, power,
+    BITS, Tally, below, binomial_point, distributions, eighths, failure, fraction, fractions, l1,
+    normalized, power,
 };
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
@@ -12,7 +13,7 @@ use crate::bounds::{
     sharp_log_errors, smallest_half_count, tuple,
 };
 use crate::ledger::verdict::Finding;
-use crate::math::rational;
+use crate::math::{Enclosure, rational};
 use crate::simplex::{Distribution, SimplexError};
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
@@ -41,6 +42,14 @@ fn preservation(cx: &Context<'_>) -> Outcome {
             tuple(&prior)
         ),
     )?;
+    let printed = cx.number("sec:thm1/bound/C")?.value();
+    if let Some((items, error, bound)) = (1..=ITEMS).find_map(|k| geometric_mean(k, &printed)) {
+        finding.evidence.push(format!(
+            "with weights 1/K, as in lemma 4: a fair coin, {items} items right three times in four, exact \
+             factors; the geometric mean is never surer than 3/4, and ECE = {error:.4} where \
+             {printed}/√{items} = {bound:.4} is claimed"
+        ));
+    }
     let formula = Constant::Formula {
         delta: cx.number("sec:thm1/delta")?.value(),
     };
@@ -66,6 +75,31 @@ fn preservation(cx: &Context<'_>) -> Outcome {
         }
     }
     Ok(finding)
+}
+
+/// A fair coin, `items` items right with probability 3/4, their exact factors with weights `1/items`:
+/// the number of items, the error and the bound, where the error is certainly larger.
+///
+/// With `k` right items the class has odds `3^(2k−K)`, the geometric mean odds `3^((2k−K)/K)`.
+fn geometric_mean(items: u32, constant: &BigRational) -> Option<(u32, f64, f64)> {
+    let (one, k) = (Enclosure::integer(1), u64::from(items));
+    let log = Enclosure::integer(3).ln(BITS)?;
+    let mut error = Enclosure::integer(0);
+    // By symmetry it is enough that the items favour the true class or the other by the same margin.
+    for right in k / 2 + 1..=k {
+        let margin = 2 * right - k;
+        let mass =
+            binomial_point(k, right, &fraction(3, 4)) + binomial_point(k, right, &fraction(1, 4));
+        let odds = power(&fraction(3, 1), margin);
+        let truth = Enclosure::exact(&odds / (BigRational::one() + &odds));
+        let exponent = &Enclosure::exact(-fraction(margin, k)) * &log;
+        let confidence = one.divide(&(&one + &exponent.exp(BITS)))?;
+        error = &error + &(&Enclosure::exact(mass) * &(&truth - &confidence));
+    }
+    let root = Enclosure::integer(k).sqrt(BITS)?;
+    let bound = Enclosure::exact(constant.clone()).divide(&root)?;
+    let found = (items, error.approx(), bound.approx());
+    error.exceeds(&bound).then_some(found)
 }
 
 fn half(_: &Context<'_>) -> Outcome {
@@ -239,7 +273,13 @@ fn bernstein(cx: &Context<'_>) -> Outcome {
 
 fn preserves(cx: &Context<'_>) -> Outcome {
     let ratio = "[sec:exp-thm1/ece]/[sec:exp-thm1/epsilon]";
-    Ok(Finding::decided(
+    let bounded = Finding::decided(
+        !cx.exceeds("[sec:exp-thm1/ece]", "[sec:exp-thm1/bound]")?,
+        "calibration is preserved",
+        format!("{} is below the bound", cx.number("sec:exp-thm1/ece")?),
+        Vec::new(),
+    );
+    let no_worse = Finding::decided(
         !cx.exceeds("[sec:exp-thm1/ece]", "[sec:exp-thm1/epsilon]")?,
         "calibration is preserved",
         format!(
@@ -249,7 +289,14 @@ fn preserves(cx: &Context<'_>) -> Outcome {
             cx.number("sec:exp-thm1/epsilon")?
         ),
         vec![cx.line(ratio, 3)?],
-    ))
+    );
+    Ok(Finding::by_reading(vec![
+        ("up to the slack of theorem 1's bound", bounded),
+        (
+            "the aggregated error is not above the individual one",
+            no_worse,
+        ),
+    ]))
 }
 
 fn items(cx: &Context<'_>) -> Outcome {
@@ -265,8 +312,8 @@ fn entities(cx: &Context<'_>) -> Outcome {
     let text = cx.number("sec:exp-thm1/entities")?;
     let table = cx.number("tab:implementation/T1/N")?;
     Ok(Finding::decided(
-        text.value() == table.value(),
-        format!("{text} entities in the text"),
+        text.value() <= table.value(),
+        format!("{text} test entities in the text"),
         format!("N = {table} in Table 1"),
         Vec::new(),
     ))
@@ -276,6 +323,17 @@ fn entities(cx: &Context<'_>) -> Outcome {
 mod tests {
     use super::*;
     use crate::ledger::VerdictKind;
+
+    /// 31, 44 and 66 items, found independently; one item less does not do.
+    #[test]
+    fn normalized_weights_do_not_save_theorem_1() {
+        for (constant, items) in [(fraction(2, 1), 31), (fraction(242, 100), 44)] {
+            let (found, error, bound) =
+                (1..=60).find_map(|k| geometric_mean(k, &constant)).unwrap();
+            assert_eq!(found, items);
+            assert!(error > bound && error < 0.5);
+        }
+    }
 
     #[test]
     fn the_plain_product_and_ranges_that_are_too_narrow_are_refuted() {
