@@ -213,7 +213,10 @@ impl AnswererBuilder {
         let of_model = || latent.as_ref()?.model().classes.clone();
         let answerer = Answerer {
             method: self.method,
-            expect: expectations(self.classes.or_else(of_model), self.tolerance),
+            expect: Expectations {
+                classes: self.classes.or_else(of_model).map(Into::into),
+                tolerance: self.tolerance,
+            },
             given_prior: prior,
             latent,
             digest,
@@ -222,13 +225,6 @@ impl AnswererBuilder {
         };
         answerer.checked()
     }
-}
-
-fn expectations(classes: Option<Vec<String>>, tolerance: f64) -> Expectations {
-    let mut expect = Expectations::default();
-    expect.classes = classes.map(Into::into);
-    expect.tolerance = tolerance;
-    expect
 }
 
 /// The model, with another aggregator where one is named, and the SHA-256 of its file.
