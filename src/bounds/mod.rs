@@ -104,7 +104,10 @@ pub use t3::{generalization_gap, memorizing_learner};
 pub use t3_prime::{chernoff_upper, gaussian_divergence, kl_coins, kl_inverse_upper, pac_bayes_kl};
 pub use t4::{Predictor, conflicting_pair};
 pub use t4_prime::{LogLoss, fano_entropy_bound, fano_floor, log_loss};
-pub use t5::{corrupted_product, corruption_bound, equal_shifts, first_corruption_violation};
+pub use t5::{
+    corrupted_product, corruption_bound, equal_shifts, first_corruption_violation,
+    witness_against_constant,
+};
 pub use t5_prime::{
     certified_delta, certified_items, hilbert_from_l1, hilbert_from_l1_one_sided, robust_l1,
     robust_l1_of_factors,

@@ -165,23 +165,23 @@ pub fn first_corruption_violation(
         .find(Witness::refutes)
 }
 
+/// A refutation for any constant `C > 0`: all of `K` even factors shifted by `δ = 1/K`, with the
+/// smallest `K > 16C²/9` (at least 2, so that A6 holds). The fractions have some `K·log₂K` bits.
+pub fn witness_against_constant(constant: &BigRational) -> Option<Witness> {
+    let needed = (fraction(16, 9) * constant * constant).floor().to_integer();
+    let items = needed.to_u32()?.checked_add(1)?.max(2);
+    equal_shifts(
+        items,
+        &BigRational::one(),
+        &fraction(1, items.into()),
+        constant,
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::witness::fraction as q;
     use super::*;
-
-    /// A refutation for any constant `C > 0`: all of `K` even factors shifted by `δ = 1/K`, with the
-    /// smallest `K > 16C²/9` (at least 2, so that A6 holds). The fractions have some `K·log₂K` bits.
-    fn witness_against_constant(constant: &BigRational) -> Option<Witness> {
-        let needed = (fraction(16, 9) * constant * constant).floor().to_integer();
-        let items = needed.to_u32()?.checked_add(1)?.max(2);
-        equal_shifts(
-            items,
-            &BigRational::one(),
-            &fraction(1, items.into()),
-            constant,
-        )
-    }
 
     #[test]
     fn bounds_of_the_paper() {

@@ -4,8 +4,8 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::exact::{
-    BITS, Tally, below, binomial_point, distributions, eighths, failure, fraction, fractions, l1,
-    normalized, power,
+    BITS, Tally, binomial, distributions, eighths, failure, fraction, fractions, l1, normalized,
+    power,
 };
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
@@ -85,11 +85,11 @@ fn geometric_mean(items: u32, constant: &BigRational) -> Option<(u32, f64, f64)>
     let (one, k) = (Enclosure::integer(1), u64::from(items));
     let log = Enclosure::integer(3).ln(BITS)?;
     let mut error = Enclosure::integer(0);
+    let [alike, unlike] = [3, 1].map(|n| binomial(k, &fraction(n, 4)));
     // By symmetry it is enough that the items favour the true class or the other by the same margin.
     for right in k / 2 + 1..=k {
         let margin = 2 * right - k;
-        let mass =
-            binomial_point(k, right, &fraction(3, 4)) + binomial_point(k, right, &fraction(1, 4));
+        let mass = &alike[right as usize] + &unlike[right as usize];
         let odds = power(&fraction(3, 1), margin);
         let truth = Enclosure::exact(&odds / (BigRational::one() + &odds));
         let exponent = &Enclosure::exact(-fraction(margin, k)) * &log;

@@ -125,8 +125,8 @@ impl Column {
     pub(super) fn read(&mut self, rows: usize, cells: &mut Cells) -> Result<(), ParquetError> {
         let (none, empty) = (&f64::NAN, &Cell::Empty);
         match cells {
-            Cells::Numbers(out) => out.clear(),
-            Cells::Texts(out) => out.clear(),
+            Numbers(out) => out.clear(),
+            Texts(out) => out.clear(),
         }
         use Cells::{Numbers, Texts};
         match (self, cells) {
