@@ -109,7 +109,7 @@ bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
 lint: need-cargo ## Formatting, clippy and documentation; no warnings.
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --quiet --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps --document-private-items
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
 	@echo 'make lint: clean'
 
 kani-setup: need-cargo ## Install the pinned Kani, and bitwuzla for the harnesses that name it.

@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `distribution` | [`Distribution`], valid by construction |
-//! | `normalize` | [`normalize`] and [`softmax`] on slices, total over all input bits |
+//! | `normalize` | [`normalize()`] and [`softmax`] on slices, total over all input bits |
 //! | `pool` | linear pool, and the generic sum and product over any scalar |
 //! | `log_pool` | log pool, prior-corrected product, tempering |
 //! | `distance` | entropy, Kullback–Leibler, L1, Hilbert's projective distance |
