@@ -11,15 +11,3 @@ Theorem T1prime_1_uncorrected : forall (Y A : Type) (W : world Y A), is_world W 
   forall e y, In e (evidence W) -> 0 < mass W e -> In y (classes W) ->
   corrected W (fun _ => 1) (item_posterior W) e y = posterior W e y.
 Proof. intros. now apply corrected_exact. Qed.
-
-(** claim: T1' | proves | caveats: reals, finite-evidence, population-ece
-    Part 1, what follows: that product is perfectly calibrated. Its expected calibration error is zero with
-    any bins or none, and however ties are broken. *)
-Theorem T1prime_calibrated : forall (Y A : Type) (W : world Y A), is_world W -> A1 W ->
-  (forall y, In y (classes W) -> 0 < prior W y) ->
-  forall bin hat, picks W (corrected W (prior W) (item_posterior W)) hat ->
-  ece W bin (corrected W (prior W) (item_posterior W)) hat = 0.
-Proof.
-  intros Y A W HW HA Hpi bin hat H. apply ece_posterior; [easy | intros; now apply H |].
-  intros e He m. apply corrected_exact; auto. now apply H.
-Qed.

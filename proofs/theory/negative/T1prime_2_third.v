@@ -15,24 +15,3 @@ Theorem T1prime_2_third : forall (Y A : Type) (W : world Y A) (pi : Y -> R)
   L1 (classes W) (posterior W e) (corrected W pi Phi e)
   <= 2 * tanh ((INR (items W) * eta + (INR (items W) - 1) * zeta) / 3).
 Proof. intros. now apply corrected_L1. Qed.
-
-(** claim: T1' | proves | caveats: reals, finite-evidence, population-ece
-    Part 3. Its expected calibration error, with any bins, is then at most tanh((K eta + (K-1) zeta)/2). *)
-Theorem T1prime_3 : forall (Y A : Type) (W : world Y A) (pi : Y -> R)
-  (Phi : nat -> A -> Y -> R) (eta zeta : R),
-  is_world W -> A1 W -> (1 <= items W)%nat -> (forall y, In y (classes W) -> 0 < prior W y) ->
-  (forall y, In y (classes W) -> 0 < pi y /\ Rabs (ln (pi y) - ln (prior W y)) <= zeta) ->
-  (forall e i y, In e (evidence W) -> 0 < mass W e -> (i < items W)%nat -> In y (classes W) ->
-    log_close eta (Phi i (item W i e) y) (item_posterior W i (item W i e) y)) ->
-  forall bin hat, picks W (corrected W pi Phi) hat ->
-  ece W bin (corrected W pi Phi) hat <= tanh ((INR (items W) * eta + (INR (items W) - 1) * zeta) / 2).
-Proof.
-  intros Y A W pi Phi eta zeta HW HA K1 Hpi Hp HPhi bin hat H. apply ece_le; [easy | intros; now apply H |].
-  intros e He m. unfold conf. pose proof (H e He) as [Hh _].
-  assert (F : forall i y, (i < items W)%nat -> In y (classes W) ->
-    log_close eta (Phi i (item W i e) y) (item_posterior W i (item W i e) y)) by auto.
-  pose proof (corrected_L1 W HW HA Hpi e He m pi Phi eta zeta Hp F K1).
-  pose proof (entry_le_half_L1 (classes W) (posterior W e) (corrected W pi Phi e) (hat e)
-    (posterior_distribution W HW e He m) (corrected_distribution W HW HA Hpi e He m pi Phi eta zeta Hp F
-      K1) Hh). lra.
-Qed.

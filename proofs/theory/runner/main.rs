@@ -104,6 +104,7 @@ fn check(anew: bool) -> Result<bool, String> {
     let policy = if anew { Policy::Required } else { policy()? };
     let sources = Sources::read(&folder())?;
     let build = output().join("theory");
+    let _lock = alone()?;
     if anew && build.exists() {
         fs::remove_dir_all(&build).map_err(|e| format!("cannot clean {}: {e}", build.display()))?;
     }
@@ -298,7 +299,21 @@ fn differences(found: &BTreeMap<String, String>, pinned: &str) -> Vec<String> {
     problems
 }
 
+/// Waits until no other run compiles in the same folder; it is then free until the value is dropped.
+fn alone() -> Result<fs::File, String> {
+    let path = output().join("theory.lock");
+    let cannot = |e: std::io::Error| format!("cannot lock {}: {e}", path.display());
+    fs::create_dir_all(output()).map_err(cannot)?;
+    let file = fs::File::create(&path).map_err(cannot)?;
+    if file.try_lock().is_err() {
+        println!("waiting for another run");
+        file.lock().map_err(cannot)?;
+    }
+    Ok(file)
+}
+
 fn pin() -> Result<bool, String> {
+    let _lock = alone()?;
     let sources = Sources::read(&folder())?;
     let built = Coq::find(&output().join("theory"))?.build(&sources)?;
     for problem in &built.problems {

@@ -87,15 +87,28 @@ fn judge(text: &str, outcome: &Outcome) -> Result<Failure, String> {
             failure.line, failure.message
         ));
     }
-    // Written wrongly, rather than wrong.
-    for reason in [
-        "Syntax error",
-        "was not found in the current environment",
-        "Unable to locate library",
-    ] {
-        if failure.message.contains(reason) {
-            return Err(format!("fails for another reason: {}", failure.message));
-        }
+    // Written wrongly, rather than wrong. A name that the script introduces may be missing because
+    // the false variant has cases that the theorem does not have.
+    let missing = "was not found in the current environment";
+    let introduced = |name: &str| {
+        let script = script_of(text).unwrap_or_default();
+        let words = |sentence: &str| {
+            let mut words = sentence.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'');
+            words.any(|w| w == name)
+        };
+        script.split(". ").any(|s| s.contains("intros") && words(s))
+    };
+    let name = failure
+        .message
+        .strip_prefix("The reference ")
+        .and_then(|m| m.split(' ').next());
+    let absent = failure.message.contains(missing) && !name.is_some_and(introduced);
+    if absent
+        || ["Syntax error", "Unable to locate library"]
+            .iter()
+            .any(|r| failure.message.contains(r))
+    {
+        return Err(format!("fails for another reason: {}", failure.message));
     }
     Ok(failure)
 }
@@ -171,6 +184,15 @@ mod tests {
         let broken = error.replace("Unable to unify", "Syntax error: illegal");
         assert!(
             judged(false, &broken)
+                .unwrap_err()
+                .contains("another reason")
+        );
+        let absent = error.replace(
+            "Unable to unify",
+            "The reference n was not found in the current environment",
+        );
+        assert!(
+            judged(false, &absent)
                 .unwrap_err()
                 .contains("another reason")
         );
