@@ -138,13 +138,13 @@ mod tests {
     #[test]
     fn summary_known_by_hand() {
         // Mean 3, squares 4 + 1 + 1 + 4 = 10 over n − 1 = 4.
-        let s = Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        let s = Summary::of([1.0, 2.0, 3.0, 4.0, 5.0]);
         assert_eq!((s.count, s.mean), (5, 3.0));
         assert_eq!(s.deviation, Some(2.5f64.sqrt()));
         assert_eq!(s.standard_error(), Some(2.5f64.sqrt() / 5f64.sqrt()));
-        assert_eq!(Summary::of(&[7.0]).deviation, None);
+        assert_eq!(Summary::of([7.0]).deviation, None);
         assert!(Summary::of([0.0; 0]).mean.is_nan());
-        assert_eq!(Summary::of(&[1e16, 1.0, -1e16]).mean, 1.0 / 3.0);
+        assert_eq!(Summary::of([1e16, 1.0, -1e16]).mean, 1.0 / 3.0);
     }
 
     #[test]
