@@ -20,7 +20,7 @@ pub enum Failure {
     Read { path: PathBuf, error: io::Error },
     /// A file has no record.
     #[error(
-        "{}: there is no record; one JSON object a line is needed",
+        "{}: there is no record; one JSON object per line is needed",
         shown(path)
     )]
     NoRecords { path: PathBuf },
