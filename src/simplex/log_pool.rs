@@ -266,7 +266,7 @@ impl LogPool {
         }
     }
 
-    /// An upper bound on the relative error of every positive entry of the distribution, as long
+    /// An upper bound on the relative error of every normal entry of the distribution, as long
     /// as it is below one.
     ///
     /// With `A = max_y Σ wᵢ|ln Φᵢ(y)|`, a log-score is off by at most `3u·A` (terms) `+ u·A`
