@@ -176,7 +176,7 @@ impl From<LinesError> for Error {
     fn from(error: LinesError) -> Self {
         match error {
             LinesError::Read(error) => error.into(),
-            LinesError::TooLong { line } => Error::new(ErrorKind::Record, error)
+            LinesError::TooLong { line, .. } => Error::new(ErrorKind::Record, error)
                 .in_line(line)
                 .in_field("line"),
         }

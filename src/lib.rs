@@ -19,6 +19,7 @@
 //! | [`bounds`] | the paper's bounds and their corrected forms, one file each |
 //! | [`assumptions`] | the paper's assumptions, measured on data |
 //! | [`log`] | what is read: records, predictions, CSV, Parquet |
+//! | [`files`] | files that appear complete or not at all |
 //! | [`model`] | model files, calibration maps, training |
 //! | [`synthetic`] | domains whose exact posterior is known |
 //! | `error` | [`Error`] over the errors of all rooms above |
@@ -41,6 +42,7 @@ pub mod cli;
 mod error;
 pub mod exhibit;
 pub mod experiments;
+pub mod files;
 pub mod latent;
 pub mod learn;
 pub mod ledger;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::latent::{learned, learned_influence, posteriors, uncertainty};
+use super::latent::{MOST_EXPLAINED, learned, learned_influence, posteriors, uncertainty};
 use super::{Answer, AnswererBuilder, Class, Item};
 use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one_out};
 use crate::bounds::effective_count;
 use crate::calibration::Calibrated;
 use crate::error::{Error, Result};
-use crate::log::{ClassNames, Entity, Expectations, Fault, Place, Record, RecordError};
+use crate::log::{ClassNames, Entity, Expectations, Fault, Limits, Place, Record, RecordError};
 use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::{Contradiction, Distribution, PoolError};
 
@@ -43,6 +43,7 @@ pub struct Answerer {
     pub(super) digest: Option<String>,
     pub(super) calibration: Option<Arc<CalibrationFile>>,
     pub(super) influence: bool,
+    pub(super) limits: Limits,
 }
 
 impl Answerer {
@@ -125,6 +126,12 @@ impl Answerer {
         &self.expect
     }
 
+    /// How much is taken in of records and files.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Stages 1 to 3: the factors and weights of a record, completed by the model.
     ///
     /// # Errors
@@ -162,6 +169,24 @@ impl Answerer {
                 fault: Fault::NoEvidence,
             });
         }
+        if self.method == Method::Learned {
+            self.check_pairs(entity.factors.len())?;
+        }
+        Ok(())
+    }
+
+    /// Items of a learned aggregation, whose pairs are compared, are few enough; told before the work.
+    fn check_pairs(&self, items: usize) -> std::result::Result<(), RecordError> {
+        let wrong = |what: String| Err(RecordError::shape(Place::field("evidence"), what));
+        if let Err(error) = self.limits.learned_items(items as u64) {
+            return wrong(error.to_string());
+        }
+        if self.influence && items > MOST_EXPLAINED {
+            return wrong(format!(
+                "{items} items; with learned aggregation, influence is given for at most \
+                 {MOST_EXPLAINED}"
+            ));
+        }
         Ok(())
     }
 
@@ -170,7 +195,8 @@ impl Answerer {
     /// # Errors
     /// Of kind [`Record`](crate::ErrorKind::Record): what is wrong, and in which field.
     pub fn answer(&self, record: impl AsRef<[u8]>) -> Result<Answer> {
-        Ok(self.answer_record(Record::parse(record.as_ref())?)?)
+        let record = Record::parse_within(record.as_ref(), &self.limits)?;
+        Ok(self.answer_record(record)?)
     }
 
     /// The answer to one record that has been read.
@@ -178,6 +204,9 @@ impl Answerer {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn answer_record(&self, record: Record<'_>) -> std::result::Result<Answer, RecordError> {
+        if self.method == Method::Learned {
+            self.check_pairs(record.evidence.len())?;
+        }
         let mut entity = self.entity(record)?;
         self.check_evidence(&entity)?;
         let posteriors = posteriors(&entity);

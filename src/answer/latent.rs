@@ -59,13 +59,6 @@ pub(super) fn learned_influence(
     whole: &Learned,
 ) -> Result<Vec<Option<f64>>, RecordError> {
     let items = posteriors.len();
-    if items > MOST_EXPLAINED {
-        let what = format!(
-            "{items} items; with learned aggregation, influence is given for at most \
-             {MOST_EXPLAINED}"
-        );
-        return Err(RecordError::shape(Place::field("evidence"), what));
-    }
     if items == 1 {
         return Ok(vec![None]);
     }

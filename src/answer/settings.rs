@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Answerer;
 use crate::aggregate::Method;
 use crate::error::{Error, Result, setters};
-use crate::log::{DEFAULT_TOLERANCE, Expectations, check_names, sha256};
+use crate::log::{DEFAULT_TOLERANCE, Expectations, Limits, check_names, sha256};
 use crate::model::{CalibrationFile, LatentModel, Model, read_aggregator};
 use crate::simplex::Distribution;
 
@@ -79,6 +79,7 @@ pub struct AnswererBuilder {
     tolerance: f64,
     calibration: Option<Source<CalibrationFile>>,
     influence: bool,
+    limits: Limits,
 }
 
 impl AnswererBuilder {
@@ -94,6 +95,7 @@ impl AnswererBuilder {
             tolerance: DEFAULT_TOLERANCE,
             calibration: None,
             influence: false,
+            limits: Limits::default(),
         }
     }
 
@@ -139,6 +141,8 @@ impl AnswererBuilder {
         tolerance: f64;
         /// Whether answers list their items with their influence [default: no].
         influence: bool;
+        /// How much is taken in of records and files.
+        limits: Limits;
     }
 
     /// Reads the files and checks that the settings go together.
@@ -154,12 +158,14 @@ impl AnswererBuilder {
         if self.samples == 0 {
             return Err(Error::setting("samples", "at least one is needed"));
         }
+        let within = self.limits.samples(self.samples as u64);
+        within.map_err(|error| Error::setting("samples", error.to_string()))?;
         if let Some(names) = &self.classes {
             check_names(names).map_err(|what| Error::setting("classes", what))?;
         }
         let (latent, digest) = match self.model {
             Some(source) => {
-                let (model, digest) = read_model(source, self.aggregator.as_deref())?;
+                let (model, digest) = read_model(source, self.aggregator.as_deref(), &self.limits)?;
                 let latent = LatentModel::new(model, self.samples, self.seed)?;
                 (Some(Arc::new(latent)), Some(digest))
             }
@@ -191,7 +197,7 @@ impl AnswererBuilder {
         }
         let calibration = match self.calibration {
             Some(Source::File(path)) => {
-                let read = CalibrationFile::read(&path);
+                let read = CalibrationFile::read(&path, &self.limits);
                 Some(Arc::new(read.map_err(|e| Error::from(e).in_file(path))?))
             }
             Some(Source::Memory(map)) => Some(Arc::from(map)),
@@ -209,16 +215,22 @@ impl AnswererBuilder {
             digest,
             calibration,
             influence: self.influence,
+            limits: self.limits,
         };
         answerer.checked()
     }
 }
 
 /// The model, with another aggregator where one is named, and the SHA-256 of its file.
-fn read_model(source: Source<Model>, aggregator: Option<&Path>) -> Result<(Model, String)> {
+fn read_model(
+    source: Source<Model>,
+    aggregator: Option<&Path>,
+    limits: &Limits,
+) -> Result<(Model, String)> {
     let (mut model, digest) = match source {
         Source::File(path) => {
-            Model::read_with_digest(&path).map_err(|e| Error::from(e).in_file(path))?
+            let read = Model::read_with_digest(&path, limits);
+            read.map_err(|e| Error::from(e).in_file(path))?
         }
         Source::Memory(model) => {
             let digest = sha256(&model.to_bytes()?);
@@ -226,7 +238,7 @@ fn read_model(source: Source<Model>, aggregator: Option<&Path>) -> Result<(Model
         }
     };
     if let Some(path) = aggregator {
-        let read = read_aggregator(path).map_err(|e| Error::from(e).in_file(path))?;
+        let read = read_aggregator(path, limits).map_err(|e| Error::from(e).in_file(path))?;
         let (found, expected) = (read.shape().latent, model.vae.shape().latent);
         if found != expected {
             let what = format!(

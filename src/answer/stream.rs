@@ -48,7 +48,7 @@ impl Answerer {
     ) -> Answers<'a, R, T> {
         Answers {
             answerer: self,
-            reader: Some(LineReader::new(reader)),
+            reader: Some(LineReader::within(reader, *self.limits())),
             batch: Batch::default(),
             then: Box::new(then),
             ready: Vec::new().into_iter(),

@@ -102,15 +102,18 @@ impl<'a> Log<'a> {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Tally> {
         let Log { name, content, .. } = self;
+        let limits = settings.answerer.limits();
         let format = self.format.or_else(|| format.cloned());
         let reader = match content {
             Content::File(path) => {
                 let format = format.unwrap_or_else(|| Format::of_path(&path));
-                LogReader::open(&path, &format)
+                LogReader::open_within(&path, &format, limits)
             }
-            Content::Stream(reader) => LogReader::new(reader, &format.unwrap_or_default()),
+            Content::Stream(reader) => {
+                LogReader::new_within(reader, &format.unwrap_or_default(), limits)
+            }
             Content::Reader(reader) => Ok(*reader),
-            Content::State(reader) => return Ok(read_state(reader)?),
+            Content::State(reader) => return Ok(read_state(reader, limits)?),
             Content::Rows(rows) => return settings.rows(&name, &rows),
         };
         scan(&name, reader?, settings, progress)

@@ -45,5 +45,5 @@ pub use outcome::{
     Input, ModelUsed, Offender, Power, ReasonCount, Rejected, Rejection, ReliabilityPoint,
     ReportSettings, RiskPoint, SCHEMA_VERSION, Side, Summary, Threshold, Tool,
 };
-pub use state::{MAX_STATE_BYTES, StateError, read_state, write_state};
+pub use state::{StateError, read_state, write_state};
 pub use tally::{MergeError, Tally};

@@ -9,15 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::scan::MAX_CLASSES;
 use super::tally::Tally;
-use crate::log::check_names;
+use crate::log::{LimitError, Limits, check_names};
 
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";
 /// The version of the format; any change of meaning raises it.
 const VERSION: u32 = 3;
-/// The largest file that is read: some ten times a state with all cells of the grid, a full sample
-/// and a thousand classes.
-pub const MAX_STATE_BYTES: u64 = 512 << 20;
 /// More rows than any log has; sums of as many states as a command line takes stay below 2⁶⁴.
 const MOST_ROWS: u64 = 1 << 44;
 
@@ -37,9 +34,9 @@ pub enum StateError {
     /// It cannot be read.
     #[error("cannot be read: {0}")]
     Read(std::io::Error),
-    /// It is larger than [`MAX_STATE_BYTES`].
-    #[error("larger than {} MiB", MAX_STATE_BYTES >> 20)]
-    TooLarge,
+    /// It is larger than the limit.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// Not a state, or cut off.
     #[error("not a state of an audit: {0}")]
     Syntax(String),
@@ -65,17 +62,15 @@ pub fn write_state(tally: &Tally) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-/// Reads a state and checks it.
+/// Reads a state within limits and checks it.
 ///
 /// # Errors
 /// [`StateError`].
-pub fn read_state(reader: impl Read) -> Result<Tally, StateError> {
+pub fn read_state(reader: impl Read, limits: &Limits) -> Result<Tally, StateError> {
     let mut bytes = Vec::new();
-    let mut limited = reader.take(MAX_STATE_BYTES + 1);
+    let mut limited = reader.take(limits.state_bytes.saturating_add(1));
     limited.read_to_end(&mut bytes).map_err(StateError::Read)?;
-    if bytes.len() as u64 > MAX_STATE_BYTES {
-        return Err(StateError::TooLarge);
-    }
+    limits.state_bytes(bytes.len() as u64)?;
     let syntax = |error: serde_json::Error| StateError::Syntax(error.to_string());
     let head: File<serde::de::IgnoredAny> = serde_json::from_slice(&bytes).map_err(syntax)?;
     if head.format != FORMAT {

@@ -2,7 +2,14 @@
 
 use indicatif::ProgressStyle;
 
+use crate::log::brief;
 pub(crate) use crate::report::escape_terminal as escaped;
+
+/// What a message says of a text that comes from outside: its beginning where it is long, and nothing
+/// that moves a cursor.
+pub(crate) fn message(text: &str) -> String {
+    escaped(&brief(text))
+}
 
 /// The look of a progress bar; a template that indicatif refuses gives its default look.
 pub(crate) fn style(template: &str) -> ProgressStyle {

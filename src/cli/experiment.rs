@@ -1,7 +1,6 @@
 //! `lpf experiment`: the experiments, run.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,8 +8,9 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 
 use super::Failure;
-use super::output::Output;
+use super::output::{self, Output};
 use crate::experiments::{EXPERIMENTS, Experiment, Lab, Outcome, Progress, Settings, digest};
+use crate::files::NewFolder;
 use crate::ledger::paper::Paper;
 use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, page, svg};
 
@@ -131,19 +131,23 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let outcomes = outcomes(settings, args.experiments())?;
     match target {
-        Target::Single(output) => write(output, &args.format.document(&outcomes)?)?,
-        Target::Folder(folder) => {
+        Target::Single(mut output) => {
+            output.write(args.format.document(&outcomes)?.as_bytes())?;
+            output.finish()?;
+        }
+        Target::Folder(folder, made) => {
             for outcome in &outcomes {
                 let one = args.format.document(std::slice::from_ref(outcome))?;
                 let name = format!("{}.{}", outcome.id, args.format.extension());
-                write(Output::create(Some(&folder.join(name)))?, &one)?;
+                output::write(Some(&folder.join(name)), &one)?;
                 for figure in &outcome.figures {
                     let name = format!("{}.svg", figure.id);
-                    write(Output::create(Some(&folder.join(name)))?, &svg(figure))?;
+                    output::write(Some(&folder.join(name)), &svg(figure))?;
                 }
             }
             let said = format!("digest of the results: {}\n", digest(&outcomes));
-            write(Output::create(None)?, &said)?;
+            made.keep();
+            output::write(None, &said)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -152,7 +156,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Where the documents go.
 enum Target {
     Single(Output),
-    Folder(PathBuf),
+    Folder(PathBuf, NewFolder),
 }
 
 impl Target {
@@ -161,16 +165,11 @@ impl Target {
             && (path.is_dir() || !path.exists() && path.extension().is_none())
         {
             let failed = |error| Failure::write(&path.to_string_lossy(), error);
-            fs::create_dir_all(path).map_err(failed)?;
-            return Ok(Target::Folder(path.to_path_buf()));
+            let made = NewFolder::create(path).map_err(failed)?;
+            return Ok(Target::Folder(path.to_path_buf(), made));
         }
         Ok(Target::Single(Output::create(path)?))
     }
-}
-
-fn write(mut output: Output, text: &str) -> Result<(), Failure> {
-    output.write(text.as_bytes())?;
-    output.finish()
 }
 
 /// Progress of an experiment on a terminal; hidden in a pipe.

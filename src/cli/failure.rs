@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::display::escaped;
+use super::display::message;
 use crate::error::{Error, ErrorKind};
 use crate::log::LinesError;
 
@@ -13,7 +13,7 @@ use crate::log::LinesError;
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Failure {
     /// Arguments that are wrong or do not go together.
-    #[error("error: {}", escaped(.0))]
+    #[error("error: {}", message(.0))]
     Usage(String),
     /// A file cannot be opened or read.
     #[error("{}: cannot be read: {error}", shown(path))]
@@ -25,7 +25,7 @@ pub enum Failure {
     )]
     NoRecords { path: PathBuf },
     /// A line is wrong.
-    #[error("{}:{line}: {}", shown(path), escaped(what))]
+    #[error("{}:{line}: {}", shown(path), message(what))]
     Line {
         /// Which file.
         path: PathBuf,
@@ -35,13 +35,13 @@ pub enum Failure {
         what: String,
     },
     /// The output cannot be written.
-    #[error("{}: cannot be written: {error}", escaped(to))]
+    #[error("{}: cannot be written: {error}", message(to))]
     Write { to: String, error: io::Error },
     /// The reader of our output has gone.
     #[error("the output was closed")]
     ClosedPipe,
     /// No threads to work with.
-    #[error("error: cannot start threads: {0}")]
+    #[error("error: cannot start threads: {}", message(.0))]
     Threads(String),
 }
 
@@ -89,7 +89,9 @@ impl Failure {
     pub fn lines(path: &Path, error: LinesError) -> Self {
         match error {
             LinesError::Read(error) => Failure::read(path, error),
-            LinesError::TooLong { line } => Failure::line(path, line, format!("line: {error}")),
+            LinesError::TooLong { line, limit } => {
+                Failure::line(path, line, format!("line: {limit}"))
+            }
         }
     }
 
@@ -110,5 +112,5 @@ fn shown(path: &Path) -> String {
     if path == Path::new("-") {
         return "standard input".to_string();
     }
-    escaped(&path.to_string_lossy())
+    message(&path.to_string_lossy())
 }

@@ -1,6 +1,6 @@
 //! Options that several commands share: how evidence becomes an answer, and threads.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -99,6 +99,12 @@ pub(crate) struct AnswerOptions {
 }
 
 impl AnswerOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = [&self.model, &self.aggregator];
+        files.into_iter().filter_map(|file| file.as_deref())
+    }
+
     /// The settings that the options ask for.
     pub(crate) fn builder(&self, method: Method) -> AnswererBuilder {
         let mut builder = Answerer::builder(method)

@@ -1,10 +1,15 @@
-//! Where results go: standard output as they come, or a file that appears complete or not at all.
+//! The one way out: results to standard output as they come or to a file that appears complete or not
+//! at all, and words to standard error.
+//!
+//! Nothing else in this program writes to a standard stream: the macros of the language end the program
+//! where a pipe is closed or a disk is full.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use super::Failure;
+use crate::files::NewFile;
 
 /// A destination for results.
 #[derive(Debug)]
@@ -16,24 +21,11 @@ pub(crate) struct Output {
 #[derive(Debug)]
 enum Sink {
     Stdout(io::Stdout),
-    /// A device or a pipe: there is nothing to rename into place.
-    Stream(BufWriter<File>),
-    /// A new file beside the one to be replaced.
-    Replacing(Option<Replacement>),
-}
-
-#[derive(Debug)]
-struct Replacement {
-    file: BufWriter<File>,
-    temporary: PathBuf,
-    target: PathBuf,
+    File(NewFile),
 }
 
 impl Output {
-    /// Standard output, or the file at `path`.
-    ///
-    /// A regular file is written under another name in the same folder and takes its place in
-    /// [`finish`](Output::finish); dropping the output before that leaves no trace.
+    /// Standard output for none or `-`, or the file at `path`, as [`NewFile`] has it.
     ///
     /// # Errors
     /// [`Failure::Write`] where nothing can be written there.
@@ -45,7 +37,8 @@ impl Output {
             });
         };
         let name = path.to_string_lossy().into_owned();
-        let sink = open(path).map_err(|error| Failure::write(&name, error))?;
+        let file = NewFile::create(path).map_err(|error| Failure::write(&name, error))?;
+        let sink = Sink::File(file);
         Ok(Output { name, sink })
     }
 
@@ -54,107 +47,84 @@ impl Output {
         matches!(&self.sink, Sink::Stdout(stdout) if stdout.is_terminal())
     }
 
-    /// Writes, and for standard output shows at once, one batch of results.
+    /// Writes, and to a stream shows at once, one batch of results.
     ///
     /// # Errors
     /// [`Failure::Write`], or [`Failure::ClosedPipe`] where the reader has gone.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let written = match &mut self.sink {
-            Sink::Stdout(stdout) => {
-                let mut stdout = stdout.lock();
-                stdout.write_all(bytes).and_then(|()| stdout.flush())
-            }
-            Sink::Stream(file) => file.write_all(bytes).and_then(|()| file.flush()),
-            Sink::Replacing(Some(new)) => new.file.write_all(bytes),
-            Sink::Replacing(None) => Ok(()),
+        let sink: &mut dyn Write = match &mut self.sink {
+            Sink::Stdout(stdout) => stdout,
+            Sink::File(file) => file,
         };
+        let written = sink.write_all(bytes).and_then(|()| sink.flush());
         written.map_err(|error| Failure::write(&self.name, error))
     }
 
     /// Puts the file in its place.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        let name = std::mem::take(&mut self.name);
-        let Sink::Replacing(new) = &mut self.sink else {
-            return Ok(());
-        };
-        let Some(new) = new.as_mut() else {
-            return Ok(());
-        };
-        let placed = new
-            .file
-            .flush()
-            .and_then(|()| fs::rename(&new.temporary, &new.target));
-        match placed {
-            Ok(()) => {
-                self.sink = Sink::Replacing(None);
-                Ok(())
-            }
-            Err(error) => Err(Failure::write(&name, error)),
+    ///
+    /// # Errors
+    /// [`Failure::Write`].
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        match self.sink {
+            Sink::Stdout(_) => Ok(()),
+            Sink::File(file) => file.finish().map_err(|e| Failure::write(&self.name, e)),
         }
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Sink::Replacing(Some(new)) = &self.sink {
-            // Nothing can be done, or need be said, about a temporary file that has gone already.
-            let _ = fs::remove_file(&new.temporary);
-        }
+/// Writes one whole result.
+///
+/// # Errors
+/// As [`Output`].
+pub(crate) fn write(path: Option<&Path>, text: &str) -> Result<(), Failure> {
+    let mut output = Output::create(path)?;
+    output.write(text.as_bytes())?;
+    output.finish()
+}
+
+/// Says something on standard error. Where that cannot be written there is nobody left to tell.
+pub(crate) fn say(line: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr
+        .write_all(line.as_bytes())
+        .and_then(|()| stderr.write_all(b"\n"));
+}
+
+/// Refuses an output that is one of the inputs: it would be gone.
+///
+/// # Errors
+/// [`Failure::Usage`] that names the file.
+pub(crate) fn check_distinct<'a>(
+    output: Option<&Path>,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let Some(output) = output.filter(|path| *path != Path::new("-")) else {
+        return Ok(());
+    };
+    match inputs.into_iter().find(|input| same(output, input)) {
+        Some(input) => Err(Failure::Usage(format!(
+            "{} is an input, and would be replaced by the output; name another file",
+            input.display()
+        ))),
+        None => Ok(()),
     }
 }
 
-fn open(path: &Path) -> io::Result<Sink> {
-    let existing = match fs::metadata(path) {
-        Ok(found) => Some(found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
+/// Whether two paths are one regular file, by whatever names.
+pub(crate) fn same(a: &Path, b: &Path) -> bool {
+    let (Ok(found), Ok(other)) = (fs::metadata(a), fs::metadata(b)) else {
+        return false;
     };
-    if let Some(found) = &existing {
-        if !found.is_file() {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Sink::Stream(BufWriter::new(file)));
-        }
-        if found.permissions().readonly() {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
+    if !found.is_file() {
+        return false;
     }
-    // Through symbolic links to the file that is meant, so that the link stays one.
-    let target = match &existing {
-        Some(_) => fs::canonicalize(path)?,
-        None => path.to_path_buf(),
-    };
-    let (file, temporary) = create_beside(&target)?;
-    if let Some(found) = existing
-        && let Err(error) = fs::set_permissions(&temporary, found.permissions())
+    #[cfg(unix)]
     {
-        fs::remove_file(&temporary)?;
-        return Err(error);
+        use std::os::unix::fs::MetadataExt;
+        (found.dev(), found.ino()) == (other.dev(), other.ino())
     }
-    Ok(Sink::Replacing(Some(Replacement {
-        file: BufWriter::new(file),
-        temporary,
-        target,
-    })))
-}
-
-/// A new file in the folder of `target`, under a name that nothing there has.
-fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut number = 0u32;
-    loop {
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{number}.tmp", std::process::id()));
-        let temporary = target.with_file_name(hidden);
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => {
-                number += 1
-            }
-            opened => return opened.map(|file| (file, temporary)),
-        }
+    #[cfg(not(unix))]
+    {
+        other.is_file() && fs::canonicalize(a).ok() == fs::canonicalize(b).ok()
     }
 }

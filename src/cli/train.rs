@@ -1,19 +1,21 @@
 //! `lpf train`: from labelled evidence to a model file.
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use indicatif::ProgressBar;
 
-use super::Failure;
-use super::display::style;
+use super::display::{escaped, style};
+use super::input::open;
+use super::output::{self, Output, check_distinct};
+use super::{Failure, signals};
 use crate::calibration::Evaluation;
 use crate::learn::{AdamSettings, Epoch, TrainSettings};
-use crate::log::{Batch, Fault, Label, LineReader, Place, Record, RecordError, check_names};
+use crate::log::{
+    Batch, Fault, Label, LimitError, Limits, LineReader, Place, Record, RecordError, check_names,
+};
 use crate::model::{Corpus, FitProgress, FitSettings, Model, Split, fit};
 use crate::simplex::{Distribution, softmax};
 use crate::synthetic::{Domain, Generator};
@@ -40,11 +42,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "D", conflicts_with = "data")]
     domain: Option<String>,
 
-    /// Records to train on, one JSON object per line
+    /// Records to train on, one JSON object per line; - for standard input
     #[arg(long, value_name = "FILE.jsonl")]
     data: Option<PathBuf>,
 
-    /// Model file to write; it appears complete or not at all
+    /// Model file to write; it appears complete or not at all; - for standard output
     #[arg(long, value_name = "FILE", default_value = "model.safetensors")]
     output: PathBuf,
 
@@ -86,7 +88,7 @@ pub(super) struct Args {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     if !(args.rate > 0.0 && args.rate.is_finite()) {
         let what = format!("--rate: {} is not a positive number", args.rate);
         return Err(Failure::Usage(what));
@@ -99,8 +101,21 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let what = "--hidden: 1 leaves no room for a second layer of half as many units";
         return Err(Failure::Usage(what.to_owned()));
     }
+    let option = |name: &str, error: LimitError| Failure::Usage(format!("--{name}: {error}"));
+    let within = limits.hidden(args.hidden.into());
+    within.map_err(|error| option("hidden", error))?;
+    if args.data.is_none() {
+        let within = limits.entities(args.entities);
+        within.map_err(|error| option("entities", error))?;
+    }
+    check_distinct(Some(&args.output), args.data.as_deref())?;
+    // A place that cannot be written is reported before the work, not after.
+    let mut output = Output::create(Some(&args.output))?;
     let (corpus, source) = match &args.data {
-        Some(path) => (read_corpus(path)?, path.to_string_lossy().into_owned()),
+        Some(path) => (
+            read_corpus(path, limits)?,
+            path.to_string_lossy().into_owned(),
+        ),
         None => {
             let name = args.domain.as_deref().unwrap_or("compliance");
             let domain = Domain::named(name).map_err(|e| Failure::Usage(e.to_string()))?;
@@ -126,7 +141,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         temperature: args.temperature,
     };
     let split = Split::new(corpus.labels.len(), args.seed);
-    let stop = stop_flag()?;
+    let stop = signals::stop_flag()?;
     let mut progress = Progress::default();
     let fitted = fit(&corpus, &split, &settings, |now| {
         progress.show(now);
@@ -150,11 +165,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         "dropout": settings.vae.dropout,
     }));
     let failed = |error| Failure::Usage(format!("{}: {error}", args.output.display()));
-    model.write(&args.output).map_err(failed)?;
-    print!(
-        "{}",
-        summary(args, &model, &progress, stop.load(Ordering::Relaxed))
-    );
+    output.write(&model.to_bytes().map_err(failed)?)?;
+    output.finish()?;
+    let said = summary(args, &model, &progress, stop.load(Ordering::Relaxed));
+    // A model on standard output is not followed by words.
+    if args.output == Path::new("-") {
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::write(None, &said)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -168,7 +186,7 @@ fn summary(args: &Args, model: &Model, progress: &Progress, stopped: bool) -> St
         ),
         None => format!("{} parameters, no aggregator", model.vae.parameters().len()),
     };
-    let mut text = format!("{}: {parts}", args.output.display());
+    let mut text = format!("{}: {parts}", escaped(&args.output.to_string_lossy()));
     if args.temperature {
         text += &format!(", temperature {:.3}", model.vae.temperature());
     }
@@ -180,22 +198,6 @@ fn summary(args: &Args, model: &Model, progress: &Progress, stopped: bool) -> St
         text += "stopped on request; the best model so far was written\n";
     }
     text
-}
-
-/// Set by Ctrl-C; a second one ends the process at once, as if there were no handler.
-fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
-    /// 128 + SIGINT, what a shell reports for an interrupted command.
-    const INTERRUPTED: i32 = 130;
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-    };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::Threads(format!("no handler for Ctrl-C: {error}")))?;
-    Ok(stop)
 }
 
 /// A bar on a terminal, nothing in a pipe.
@@ -258,9 +260,8 @@ fn validation_ece(epoch: &Epoch<'_>) -> Option<f64> {
 
 /// All records of a file; classes are those of the first record that names them, or else the
 /// labels in alphabetical order.
-fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
-    let file = File::open(path).map_err(|error| Failure::read(path, error))?;
-    let mut reader = LineReader::new(file);
+fn read_corpus(path: &Path, limits: &Limits) -> Result<Corpus, Failure> {
+    let mut reader = LineReader::within(open(path)?, *limits);
     let mut batch = Batch::default();
     let mut corpus = Corpus::default();
     let mut names: Vec<String> = Vec::new();
@@ -274,7 +275,8 @@ fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
         .map_err(|e| Failure::lines(path, e))?
     {
         for (line, bytes) in batch.lines() {
-            let record = Record::parse(bytes).map_err(|e| Failure::line(path, line, e))?;
+            let record = Record::parse_within(bytes, limits);
+            let record = record.map_err(|e| Failure::line(path, line, e))?;
             if let (true, Some(classes)) = (names.is_empty(), &record.classes) {
                 names = classes.iter().map(|c| c.to_string()).collect();
             }
@@ -338,7 +340,10 @@ fn read_corpus(path: &Path) -> Result<Corpus, Failure> {
         }
     }
     if let Err(what) = check_names(&names) {
-        return Err(Failure::Usage(format!("classes: {what}")));
+        return Err(Failure::Usage(format!(
+            "{}: classes: {what}",
+            path.display()
+        )));
     }
     for (slot, (line, label)) in corpus.labels.iter_mut().zip(labels) {
         let found = match &label {

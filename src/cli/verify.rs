@@ -7,11 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 
-use super::{Failure, display::style, experiment, output::Output};
+use super::display::{escaped, style};
+use super::output::{self, Output, say};
+use super::{Failure, experiment};
 use crate::experiments::{EXPERIMENTS, Outcome, Settings, digest};
+use crate::files::NewFolder;
 use crate::ledger::claims::{self, Judged, judge_each};
 use crate::ledger::paper::Paper;
-use crate::ledger::{PINNED, Recheck, Records, Run, changes, evidence};
+use crate::ledger::{PINNED, Recheck, Records, Run, changes, evidence, read_record};
 use crate::log::sha256;
 use crate::report::{self, Verification};
 
@@ -41,8 +44,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // A folder that cannot be written is said before the work, not after.
-    std::fs::create_dir_all(&args.output)
-        .map_err(|error| Failure::write(&args.output.to_string_lossy(), error))?;
+    let folder = NewFolder::create(&args.output);
+    let folder = folder.map_err(|error| Failure::write(&args.output.to_string_lossy(), error))?;
+    let mut out = Output::create(None)?;
     let records = Records::read(&args.records);
     let paper = Paper::published();
     let bar = indicatif::ProgressBar::new(claims::all().len() as u64);
@@ -55,8 +59,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let changes = changes(&judged);
 
     let chosen: Vec<&Judged> = judged.iter().collect();
-    println!("{}", report::table_text(&report::claims_table(&chosen)));
-    println!("{}", report::table_text(&report::counts_table(&judged)));
+    for table in [report::claims_table(&chosen), report::counts_table(&judged)] {
+        out.write(format!("{}\n", report::table_text(&table)).as_bytes())?;
+    }
 
     let settings = Settings {
         seed: args.seed,
@@ -81,21 +86,23 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         changes,
         experiments,
     };
+    let mut said = String::new();
     for outcome in &verification.experiments {
-        println!("{}: {}", outcome.id, outcome.sentence);
+        said += &format!("{}: {}\n", outcome.id, outcome.sentence);
     }
     for (_, line) in &verification.runs {
-        println!("{line}");
+        said += &format!("{}\n", escaped(line));
     }
     for line in &verification.not_run {
-        println!("NOT RUN  {line}");
+        said += &format!("NOT RUN  {}\n", escaped(line));
     }
     for (name, text) in verification.documents() {
-        let mut output = Output::create(Some(&args.output.join(name)))?;
-        output.write(text.as_bytes())?;
-        output.finish()?;
+        output::write(Some(&args.output.join(name)), &text)?;
     }
-    println!("report: {}", args.output.join("index.html").display());
+    folder.keep();
+    let page = args.output.join("index.html");
+    said += &format!("report: {}\n", escaped(&page.to_string_lossy()));
+    out.write(said.as_bytes())?;
 
     let failed = records.theory == Some(Recheck::Fails)
         || [&records.proofs, &records.properties]
@@ -103,11 +110,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .flatten()
             .any(|run| !run.holds);
     for change in &verification.changes {
-        eprintln!("VERDICT CHANGED  {}", change.text());
+        say(&format!("VERDICT CHANGED  {}", escaped(&change.text())));
     }
     if !verification.changes.is_empty() {
-        eprintln!(
-            "Look at each. If they are right, pin them (LPF_PIN=1 cargo test --test snapshots) in a commit that says why."
+        say(
+            "Look at each. If they are right, pin them (LPF_PIN=1 cargo test --test snapshots) in a commit that says why.",
         );
     }
     Ok(if failed || !verification.changes.is_empty() {
@@ -166,7 +173,7 @@ fn provenance(
         ("record of proofs, SHA-256", "proofs.json"),
         ("record of properties, SHA-256", "properties.json"),
     ] {
-        if let Ok(bytes) = std::fs::read(records.join(file)) {
+        if let Some(bytes) = read_record(&records.join(file)) {
             about.push((name, sha256(&bytes)));
         }
     }

@@ -23,7 +23,7 @@ mod verdict;
 pub use evidence::{Evidence, EvidenceKind, evidence};
 pub use expr::{Expr, LedgerError, Reading};
 pub use pinned::{Change, PINNED, changes};
-pub use records::{Records, Row, Run};
+pub use records::{Records, Row, Run, read_record};
 pub use text::TextError;
 pub use theory::{Recheck, Says, Theorem, Theory};
 pub use verdict::{Finding, Interpretation, Verdict, VerdictKind};

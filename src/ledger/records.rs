@@ -3,6 +3,7 @@
 //! Verdicts do not need them: where a record is absent the evidence says "not run". A record can
 //! only add lines to the evidence; it never turns a verdict.
 
+use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
@@ -61,10 +62,11 @@ impl Records {
     /// understood counts as "not run".
     pub fn read(directory: &Path) -> Self {
         let json = |name: &str| -> Option<Value> {
-            let text = std::fs::read_to_string(directory.join(name)).ok()?;
-            serde_json::from_str(&text).ok()
+            let bytes = read_record(&directory.join(name))?;
+            serde_json::from_slice(&bytes).ok()
         };
-        let theory = std::fs::read_to_string(directory.join("theory.json")).ok();
+        let theory = read_record(&directory.join("theory.json"));
+        let theory = theory.and_then(|bytes| String::from_utf8(bytes).ok());
         Records {
             theory: theory.and_then(|text| Recheck::parse(&text)),
             proofs: json("proofs.json")
@@ -90,6 +92,22 @@ impl Records {
         lines.extend(of(&self.properties, "properties"));
         lines
     }
+}
+
+/// The largest record that is read; those of all harnesses have less than a megabyte.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The content of a record; none where there is none, or something that is no file, or far too large.
+pub fn read_record(path: &Path) -> Option<Vec<u8>> {
+    // A pipe would block, and a device never end.
+    let found = std::fs::metadata(path).ok()?;
+    if !found.is_file() || found.len() > MOST_BYTES {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn run(

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use super::brief::brief_name;
+use super::limits::{LimitError, Limits};
 use super::record::{Label, Prediction, check_names};
 use super::row::{Reason, RowError};
 
@@ -57,6 +59,9 @@ pub enum ColumnsError {
     /// Class names that cannot tell classes apart.
     #[error("the classes of the columns: {0}")]
     Classes(&'static str),
+    /// Too many columns, or names that are too long.
+    #[error("the columns: {0}")]
+    Limit(#[from] LimitError),
 }
 
 fn unreadable(what: impl Into<String>) -> RowError {
@@ -68,33 +73,46 @@ impl Columns {
     ///
     /// # Errors
     /// [`ColumnsError`].
-    pub fn of_header(header: &[u8], wanted: &ColumnNames) -> Result<Self, ColumnsError> {
+    pub fn of_header(
+        header: &[u8],
+        wanted: &ColumnNames,
+        limits: &Limits,
+    ) -> Result<Self, ColumnsError> {
         let text = std::str::from_utf8(header).map_err(|_| ColumnsError::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        // There are no more fields than commas and one.
+        limits.columns(1 + text.bytes().filter(|b| *b == b',').count() as u64)?;
         let names = fields(text).ok_or(ColumnsError::OpenQuote)?;
         let names = names.into_iter().map(|n| n.trim().to_string()).collect();
-        Columns::of_names(names, wanted)
+        Columns::of_names(names, wanted, limits)
     }
 
     /// Finds the columns among all that there are.
     ///
     /// # Errors
     /// [`ColumnsError`].
-    pub fn of_names(names: Vec<String>, wanted: &ColumnNames) -> Result<Self, ColumnsError> {
+    pub fn of_names(
+        names: Vec<String>,
+        wanted: &ColumnNames,
+        limits: &Limits,
+    ) -> Result<Self, ColumnsError> {
+        let longest = names.iter().map(String::len).max().unwrap_or(0);
+        limits.name_bytes(longest as u64)?;
         // Columns that are not read may be called anything: pandas leaves that of its index without
         // a name.
         let found = |name: &str| {
             let mut all = names.iter().enumerate().filter(|(_, n)| *n == name);
             match (all.next(), all.next()) {
-                (_, Some(_)) => Err(ColumnsError::Repeated(name.to_string())),
+                (_, Some(_)) => Err(ColumnsError::Repeated(brief_name(name).into_owned())),
                 (first, None) => Ok(first.map(|(i, _)| i)),
             }
         };
         let need = |name: &str| {
             found(name)?.ok_or_else(|| {
-                let shown: Vec<&str> = names.iter().take(20).map(|n| &**n).collect();
+                let shown = names.iter().take(20).map(|n| brief_name(n));
+                let shown: Vec<Cow<'_, str>> = shown.collect();
                 ColumnsError::Missing {
-                    name: name.to_string(),
+                    name: brief_name(name).into_owned(),
                     columns: shown.join(", "),
                 }
             })
@@ -124,6 +142,7 @@ impl Columns {
                 best.ok_or(ColumnsError::NoProbabilities)?
             }
         };
+        limits.classes(classes.len() as u64)?;
         check_names(&classes).map_err(ColumnsError::Classes)?;
         Ok(Columns {
             names,
@@ -188,7 +207,7 @@ impl Columns {
             let value = match field {
                 "" => f64::NAN,
                 field => field.parse().map_err(|_| {
-                    let what = format!("{field:?} is not a number");
+                    let what = format!("{:?} is not a number", brief_name(field));
                     RowError::new(Reason::Shape, self.name(column), what)
                 })?,
             };
@@ -309,7 +328,8 @@ mod tests {
     #[test]
     fn columns_are_found_by_prefix_or_by_name() {
         let header = b"\xef\xbb\xbfid, label ,p_low,\"p_a,b\",other";
-        let columns = Columns::of_header(header, &ColumnNames::default()).unwrap();
+        let columns =
+            Columns::of_header(header, &ColumnNames::default(), &Limits::default()).unwrap();
         assert_eq!(columns.classes(), ["low", "a,b"]);
         let row = columns.prediction(b"7,low,0.25,0.75,x\r").unwrap();
         assert_eq!(row.answer, Some(vec![0.25, 0.75]));
@@ -325,7 +345,7 @@ mod tests {
             probabilities: Some(vec!["p_low".into(), "id".into()]),
             ..ColumnNames::default()
         };
-        let columns = Columns::of_header(header, &wanted).unwrap();
+        let columns = Columns::of_header(header, &wanted, &Limits::default()).unwrap();
         assert_eq!(columns.classes(), ["p_low", "id"]);
         for bad in [
             "a,a",
@@ -336,7 +356,10 @@ mod tests {
             "label,p_a,p_a",
             "label,p_a,id,id",
         ] {
-            assert!(Columns::of_header(bad.as_bytes(), &ColumnNames::default()).is_err());
+            assert!(
+                Columns::of_header(bad.as_bytes(), &ColumnNames::default(), &Limits::default())
+                    .is_err()
+            );
         }
     }
 
@@ -344,14 +367,20 @@ mod tests {
     fn columns_that_are_not_read_may_have_any_name_or_none() {
         // The first column as pandas writes it, and two that share a name.
         let header = b",label,note,p_a,note,p_b";
-        let columns = Columns::of_header(header, &ColumnNames::default()).unwrap();
+        let columns =
+            Columns::of_header(header, &ColumnNames::default(), &Limits::default()).unwrap();
         let row = columns.prediction(b"0,a,x,0.25,y,0.75").unwrap();
         assert_eq!((row.answer, row.entity), (Some(vec![0.25, 0.75]), None));
         assert_eq!(columns.classes(), ["a", "b"]);
         // More columns than are cut in place.
         let (names, values) = (",note".repeat(FEW), ",x".repeat(FEW));
         let header = format!("label{names},p_a,p_b");
-        let columns = Columns::of_header(header.as_bytes(), &ColumnNames::default()).unwrap();
+        let columns = Columns::of_header(
+            header.as_bytes(),
+            &ColumnNames::default(),
+            &Limits::default(),
+        )
+        .unwrap();
         let line = format!("b{values},0.25,0.75");
         let row = columns.prediction(line.as_bytes()).unwrap();
         assert_eq!(row.answer, Some(vec![0.25, 0.75]));

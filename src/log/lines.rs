@@ -3,9 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
-/// The longest line that is read, in bytes without its end: room for a million items of three
-/// classes. A longer one is refused when this many bytes are in memory, never more.
-pub const MAX_LINE_BYTES: usize = 64 << 20;
+use super::limits::{LimitError, Limits};
 
 /// A batch is complete when it holds this many bytes: enough work to share among threads, little
 /// enough to keep memory small.
@@ -43,11 +41,13 @@ pub enum LinesError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(io::Error),
-    /// A line is longer than [`MAX_LINE_BYTES`].
-    #[error("longer than {} MiB, the limit for one line", MAX_LINE_BYTES >> 20)]
+    /// A line is longer than [`Limits::line_bytes`].
+    #[error("{limit}")]
     TooLong {
         /// Its number, counted from 1.
         line: u64,
+        /// The limit.
+        limit: LimitError,
     },
 }
 
@@ -61,15 +61,23 @@ pub struct LineReader<R> {
     reader: BufReader<R>,
     line: u64,
     failed: Option<LinesError>,
+    limits: Limits,
 }
 
 impl<R: Read> LineReader<R> {
-    /// Starts with line 1.
+    /// Starts with line 1, within the default limits.
     pub fn new(reader: R) -> Self {
+        LineReader::within(reader, Limits::default())
+    }
+
+    /// Starts with line 1. A line that is longer than the limit is refused when as many bytes are in
+    /// memory, never more.
+    pub fn within(reader: R, limits: Limits) -> Self {
         LineReader {
             reader: BufReader::with_capacity(1 << 16, reader),
             line: 0,
             failed: None,
+            limits,
         }
     }
 
@@ -107,8 +115,8 @@ impl<R: Read> LineReader<R> {
     fn read_line(&mut self, batch: &mut Batch) -> Result<bool, LinesError> {
         let start = batch.bytes.len();
         // One byte more, so that a line of exactly the permitted length is told from a longer one.
-        let limit = MAX_LINE_BYTES as u64 + 1;
-        let mut limited = self.reader.by_ref().take(limit);
+        let most = self.limits.line_bytes.saturating_add(1);
+        let mut limited = self.reader.by_ref().take(most);
         let read = limited
             .read_until(b'\n', &mut batch.bytes)
             .map_err(LinesError::Read)?;
@@ -119,9 +127,10 @@ impl<R: Read> LineReader<R> {
         let mut end = batch.bytes.len();
         if batch.bytes.ends_with(b"\n") {
             end -= 1;
-        } else if read > MAX_LINE_BYTES {
+        } else if let Err(limit) = self.limits.line_bytes(read as u64) {
             batch.bytes.truncate(start);
-            return Err(LinesError::TooLong { line: self.line });
+            let line = self.line;
+            return Err(LinesError::TooLong { line, limit });
         }
         let blank = batch
             .bytes
@@ -193,8 +202,9 @@ mod tests {
         assert!(reader.fill(&mut batch).unwrap());
         assert_eq!(batch.lines().next(), Some((1, &b"first"[..])));
         let error = reader.fill(&mut batch).unwrap_err();
-        assert!(matches!(error, LinesError::TooLong { line: 2 }));
+        assert!(matches!(error, LinesError::TooLong { line: 2, .. }));
         // Growing by doubling, a buffer has at most twice the room it needs.
-        assert!(batch.bytes.capacity() <= 2 * MAX_LINE_BYTES + BATCH_BYTES);
+        let most = Limits::default().line_bytes as usize;
+        assert!(batch.bytes.capacity() <= 2 * most + BATCH_BYTES);
     }
 }

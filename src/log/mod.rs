@@ -3,6 +3,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `record` | [`Record`]: one entity with its evidence; [`Entity`]: the same with valid factors; [`Prediction`]: a row of a log, with the answer that was given |
+//! | `limits` | [`Limits`]: how much of anything that comes from outside is taken in |
+//! | `brief` | what messages show of a long text |
 //! | `lines` | [`LineReader`]: files of any length in constant memory |
 //! | `columns` | [`Columns`]: predictions as comma-separated values |
 //! | `parquet` | the same columns in Parquet files |
@@ -10,8 +12,10 @@
 //! | `row` | [`Row`]: a row whose numbers are valid, or [`RowError`] |
 //! | `digest` | SHA-256 of content |
 
+mod brief;
 mod columns;
 mod digest;
+mod limits;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -19,11 +23,13 @@ mod reader;
 mod record;
 mod row;
 
+pub use brief::{MOST_SHOWN, brief};
 pub use columns::{ColumnNames, Columns, ColumnsError};
 pub use digest::{hexadecimal, sha256};
-pub use lines::{Batch, LineReader, LinesError, MAX_LINE_BYTES};
+pub use limits::{LimitError, LimitKind, Limits, UnknownLimit};
+pub use lines::{Batch, LineReader, LinesError};
 #[cfg(feature = "parquet")]
-pub use parquet::{MAX_FOOTER_BYTES, MAX_HELD_BYTES, TableBatch, TableError, TableReader};
+pub use parquet::{TableBatch, TableError, TableReader};
 pub use reader::{ClassesError, DEFAULT_ANSWER, Format, LogBatch, LogError, LogReader, LogRow};
 pub use record::{
     ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label,

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::columns::{ColumnNames, Columns, ColumnsError};
 use super::digest::hexadecimal;
+use super::limits::Limits;
 use super::lines::{Batch, LineReader, LinesError};
 #[cfg(feature = "parquet")]
 use super::parquet::{TableBatch, TableError, TableReader};
@@ -147,26 +148,47 @@ pub struct LogReader<'r> {
     /// Unknown before the header of a CSV file has been read.
     layout: Option<Arc<Layout>>,
     names: ColumnNames,
+    limits: Limits,
 }
 
 impl<'r> LogReader<'r> {
-    /// Opens a file.
+    /// Opens a file, within the default limits.
     ///
     /// # Errors
     /// [`LogError`] where it cannot be opened or is not Parquet, if that is asked for.
     pub fn open(path: &Path, format: &Format) -> Result<Self, LogError> {
+        LogReader::open_within(path, format, &Limits::default())
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`].
+    pub fn open_within(path: &Path, format: &Format, limits: &Limits) -> Result<Self, LogError> {
         let file = std::fs::File::open(path)?;
         match format {
-            Format::Parquet(names) => LogReader::parquet(file, names),
-            _ => LogReader::new(file, format),
+            Format::Parquet(names) => LogReader::parquet_within(file, names, limits),
+            _ => LogReader::new_within(file, format, limits),
         }
+    }
+
+    /// Reads from a stream, within the default limits.
+    ///
+    /// # Errors
+    /// [`LogError::Stream`] for Parquet.
+    pub fn new(reader: impl Read + Send + 'r, format: &Format) -> Result<Self, LogError> {
+        LogReader::new_within(reader, format, &Limits::default())
     }
 
     /// Reads from a stream.
     ///
     /// # Errors
-    /// [`LogError::Stream`] for Parquet.
-    pub fn new(reader: impl Read + Send + 'r, format: &Format) -> Result<Self, LogError> {
+    /// As [`LogReader::new`].
+    pub fn new_within(
+        reader: impl Read + Send + 'r,
+        format: &Format,
+        limits: &Limits,
+    ) -> Result<Self, LogError> {
         let (layout, names) = match format {
             Format::JsonLines { answer } => {
                 let answer = answer.clone();
@@ -177,10 +199,25 @@ impl<'r> LogReader<'r> {
         };
         let reader: Box<dyn Read + Send + 'r> = Box::new(reader);
         Ok(LogReader {
-            source: Source::Lines(Box::new(LineReader::new(Digesting::new(reader)))),
+            source: Source::Lines(Box::new(LineReader::within(
+                Digesting::new(reader),
+                *limits,
+            ))),
             layout,
             names: names.unwrap_or_default(),
+            limits: *limits,
         })
+    }
+
+    /// Reads a Parquet file within the default limits: once for its digest, then its rows.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn parquet(
+        file: impl Read + Seek + Send + 'static,
+        names: &ColumnNames,
+    ) -> Result<Self, LogError> {
+        LogReader::parquet_within(file, names, &Limits::default())
     }
 
     /// Reads a Parquet file: once for its digest, then its rows.
@@ -188,14 +225,20 @@ impl<'r> LogReader<'r> {
     /// # Errors
     /// [`LogError`].
     #[cfg(feature = "parquet")]
-    pub fn parquet(
-        file: impl Read + Seek + Send + 'static,
+    pub fn parquet_within(
+        mut file: impl Read + Seek + Send + 'static,
         names: &ColumnNames,
+        limits: &Limits,
     ) -> Result<Self, LogError> {
+        // As many bytes as the file says it has: a device has none, and would never end.
+        let length = file.seek(std::io::SeekFrom::End(0));
+        let length = length.map_err(TableError::Read)?;
+        file.rewind().map_err(TableError::Read)?;
         let mut digesting = Digesting::new(file);
-        std::io::copy(&mut digesting, &mut std::io::sink()).map_err(TableError::Read)?;
+        std::io::copy(&mut (&mut digesting).take(length), &mut std::io::sink())
+            .map_err(TableError::Read)?;
         let file: Box<dyn File> = Box::new(digesting.inner);
-        let reader = TableReader::new(file, names)?;
+        let reader = TableReader::within(file, names, limits)?;
         let classes = reader.classes().to_vec();
         Ok(LogReader {
             source: Source::Table {
@@ -206,6 +249,7 @@ impl<'r> LogReader<'r> {
             },
             layout: Some(Arc::new(Layout::Table { classes })),
             names: ColumnNames::default(),
+            limits: *limits,
         })
     }
 
@@ -214,9 +258,10 @@ impl<'r> LogReader<'r> {
     /// # Errors
     /// [`LogError::NoParquet`], always.
     #[cfg(not(feature = "parquet"))]
-    pub fn parquet(
+    pub fn parquet_within(
         _: impl Read + Seek + Send + 'static,
         _: &ColumnNames,
+        _: &Limits,
     ) -> Result<Self, LogError> {
         Err(LogError::NoParquet)
     }
@@ -261,11 +306,12 @@ impl<'r> LogReader<'r> {
         if let (None, Rows::Lines(lines)) = (&self.layout, &mut batch.rows)
             && let Some((_, header)) = lines.get(0)
         {
-            let columns = Columns::of_header(header, &self.names)?;
+            let columns = Columns::of_header(header, &self.names, &self.limits)?;
             self.layout = Some(Arc::new(Layout::Csv(columns)));
             lines.drop_first();
         }
         batch.layout.clone_from(&self.layout);
+        batch.limits = self.limits;
         Ok(more)
     }
 
@@ -308,6 +354,7 @@ impl Default for Rows {
 pub struct LogBatch {
     rows: Rows,
     layout: Option<Arc<Layout>>,
+    limits: Limits,
 }
 
 /// A row of a log as it stands there.
@@ -377,8 +424,10 @@ impl LogBatch {
                 let (number, line) = lines.get(index).unwrap_or_default();
                 let prediction = match layout {
                     Some(Layout::Csv(columns)) => columns.prediction(line),
-                    Some(Layout::Json { answer }) => Prediction::parse(line, answer)
-                        .map_err(|error| RowError::of_record(&error, answer)),
+                    Some(Layout::Json { answer }) => {
+                        Prediction::parse_within(line, answer, &self.limits)
+                            .map_err(|error| RowError::of_record(&error, answer))
+                    }
                     _ => Ok(Prediction::default()),
                 };
                 LogRow {

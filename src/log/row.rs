@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::brief::brief;
 use super::record::{
     ClassNames, Completed, Entity, Evidence, Fault, LoggedUncertainty, Place, Prediction,
     RecordError, listed, position,
@@ -89,8 +90,8 @@ impl RowError {
     pub fn new(reason: Reason, field: impl Into<String>, message: impl Into<String>) -> Self {
         RowError {
             reason,
-            field: field.into(),
-            message: message.into(),
+            field: brief(&field.into()).into_owned(),
+            message: brief(&message.into()).into_owned(),
             invalid: None,
         }
     }

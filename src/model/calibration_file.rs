@@ -11,12 +11,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::{Calibrated, CalibrationMap, MapError};
-use crate::log::check_names;
+use crate::log::{LimitError, Limits, check_names};
 use crate::simplex::Distribution;
-
-/// Larger files are refused before they are read to the end: the longest map that can be fitted,
-/// with all digits of its numbers, has less than half of it.
-pub const MAX_CALIBRATION_BYTES: u64 = 16 << 20;
 
 const FORMAT: &str = "lpf-calibration";
 const VERSION: u32 = 1;
@@ -86,16 +82,17 @@ impl CalibrationFile {
         }
     }
 
-    /// Reads a file.
+    /// Reads a file within limits.
     ///
     /// # Errors
     /// [`CalibrationFileError`].
-    pub fn read(path: &Path) -> Result<Self, CalibrationFileError> {
+    pub fn read(path: &Path, limits: &Limits) -> Result<Self, CalibrationFileError> {
         let file = std::fs::File::open(path).map_err(CalibrationFileError::Io)?;
         let mut bytes = Vec::new();
-        file.take(MAX_CALIBRATION_BYTES + 1)
+        file.take(limits.map_bytes.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(CalibrationFileError::Io)?;
+        limits.map_bytes(bytes.len() as u64)?;
         CalibrationFile::from_bytes(&bytes)
     }
 
@@ -105,9 +102,6 @@ impl CalibrationFile {
     /// [`CalibrationFileError`], for any bytes that [`to_json`](CalibrationFile::to_json) does not
     /// write.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CalibrationFileError> {
-        if bytes.len() as u64 > MAX_CALIBRATION_BYTES {
-            return Err(CalibrationFileError::TooLarge);
-        }
         let malformed = |e: serde_json::Error| CalibrationFileError::Format(e.to_string());
         let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
         if head.format != FORMAT {
@@ -165,9 +159,9 @@ pub enum CalibrationFileError {
     /// It cannot be read.
     #[error("cannot be read: {0}")]
     Io(std::io::Error),
-    /// It has more than [`MAX_CALIBRATION_BYTES`] bytes.
-    #[error("larger than {} MiB, which no calibration map is", MAX_CALIBRATION_BYTES >> 20)]
-    TooLarge,
+    /// It is larger than the limit.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// It is JSON of another kind.
     #[error("its format is {found:?}, not {FORMAT:?}; make one with lpf calibrate")]
     Kind { found: String },
@@ -226,10 +220,14 @@ mod tests {
         let t = text.split("temperature\":").nth(1).unwrap();
         let t = t.split('}').next().unwrap();
         assert!(with(t, "-1.0").contains("temperature -1.0"));
-        let long = vec![b' '; MAX_CALIBRATION_BYTES as usize + 1];
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &text).unwrap();
+        let mut limits = Limits::default();
+        assert!(CalibrationFile::read(file.path(), &limits).is_ok());
+        limits.map_bytes = text.len() as u64 - 1;
         assert!(matches!(
-            CalibrationFile::from_bytes(&long),
-            Err(CalibrationFileError::TooLarge)
+            CalibrationFile::read(file.path(), &limits),
+            Err(CalibrationFileError::Limit(_))
         ));
         let deep = "[".repeat(1 << 20);
         assert!(matches!(read(deep), CalibrationFileError::Format(_)));

@@ -9,18 +9,16 @@
 mod tensors;
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use self::tensors::{Chain, Layer, TensorFile, Tensors, split_last};
+use crate::files::write_file;
 use crate::learn::{Aggregator, Consistency, Vae, VaeShape};
-use crate::log::{check_names, sha256};
+use crate::log::{LimitError, Limits, check_names, sha256};
 use crate::simplex::Distribution;
-
-/// Larger files are refused before they are read; the default model has 0.7 megabytes.
-pub const MAX_MODEL_BYTES: u64 = 256 << 20;
 
 /// The smallest standard deviation of reference models, which do not store it.
 const REFERENCE_SIGMA_FLOOR: f64 = 1e-6;
@@ -33,9 +31,9 @@ pub enum ModelError {
     /// It cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It has more than [`MAX_MODEL_BYTES`] bytes.
-    #[error("the file is larger than {} megabytes, which no model of this kind is", MAX_MODEL_BYTES >> 20)]
-    TooLarge,
+    /// It, or its header, is larger than a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// It is not in the safetensors format, or cut off.
     #[error("not a complete safetensors file: {0}")]
     Format(String),
@@ -120,36 +118,27 @@ impl Model {
     /// # Errors
     /// [`ModelError`] says what is wrong with it.
     pub fn read(path: &Path) -> Result<Self, ModelError> {
-        Model::from_bytes(&read_limited(path)?)
+        Ok(Model::read_with_digest(path, &Limits::default())?.0)
     }
 
-    /// Reads a model file, and gives the SHA-256 of its bytes as well.
+    /// Reads a model file within limits, and gives the SHA-256 of its bytes as well.
     ///
     /// # Errors
     /// [`ModelError`] says what is wrong with it.
-    pub fn read_with_digest(path: &Path) -> Result<(Self, String), ModelError> {
-        let bytes = read_limited(path)?;
-        Ok((Model::from_bytes(&bytes)?, sha256(&bytes)))
+    pub fn read_with_digest(path: &Path, limits: &Limits) -> Result<(Self, String), ModelError> {
+        let bytes = read_limited(path, limits)?;
+        Ok((
+            Model::from_tensors(&TensorFile::new(&bytes, limits)?)?,
+            sha256(&bytes),
+        ))
     }
 
-    /// Writes the model: completely, or not at all. The bytes go to a file beside `path` first,
-    /// which then takes its place, so that no reader ever sees half a model.
+    /// Writes the model: completely, or not at all (see [`NewFile`](crate::files::NewFile)).
     ///
     /// # Errors
     /// [`ModelError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), ModelError> {
-        let bytes = self.to_bytes()?;
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = Path::new(&name);
-        let written = File::create(part)
-            .and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()))
-            .and_then(|()| std::fs::rename(part, path));
-        if written.is_err() {
-            // The error that matters is the one above.
-            let _ = std::fs::remove_file(part);
-        }
-        Ok(written?)
+        Ok(write_file(path, &self.to_bytes()?)?)
     }
 
     /// The model as bytes of a file; the same model gives the same bytes.
@@ -203,7 +192,10 @@ impl Model {
     /// # Errors
     /// [`ModelError`] says what is wrong with it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
-        let file = TensorFile::new(bytes)?;
+        Model::from_tensors(&TensorFile::new(bytes, &Limits::default())?)
+    }
+
+    fn from_tensors(file: &TensorFile<'_>) -> Result<Self, ModelError> {
         let settings = file.settings()?;
         let mut encoder = file.layers("encoder.encoder", 3)?;
         let mean = file.layer("encoder.fc_mu")?;
@@ -260,12 +252,13 @@ impl Model {
     }
 }
 
-/// Reads an aggregator in a file of its own, as the reference implementation writes it.
+/// Reads an aggregator in a file of its own within limits, as the reference implementation writes it.
 ///
 /// # Errors
 /// [`ModelError`] says what is wrong with it.
-pub fn read_aggregator(path: &Path) -> Result<Aggregator, ModelError> {
-    aggregator_from_bytes(&read_limited(path)?)
+pub fn read_aggregator(path: &Path, limits: &Limits) -> Result<Aggregator, ModelError> {
+    let bytes = read_limited(path, limits)?;
+    aggregator_from_tensors(&TensorFile::new(&bytes, limits)?)
 }
 
 /// An aggregator from the bytes of a file of its own; directed consistency, as in the reference.
@@ -273,19 +266,20 @@ pub fn read_aggregator(path: &Path) -> Result<Aggregator, ModelError> {
 /// # Errors
 /// [`ModelError`] says what is wrong with it.
 pub fn aggregator_from_bytes(bytes: &[u8]) -> Result<Aggregator, ModelError> {
-    let file = TensorFile::new(bytes)?;
+    aggregator_from_tensors(&TensorFile::new(bytes, &Limits::default())?)
+}
+
+fn aggregator_from_tensors(file: &TensorFile<'_>) -> Result<Aggregator, ModelError> {
     let first = file.layer("quality_net.0")?;
     file.aggregator("", first.inputs / 2, file.settings()?.as_ref())
 }
 
-fn read_limited(path: &Path) -> Result<Vec<u8>, ModelError> {
+fn read_limited(path: &Path, limits: &Limits) -> Result<Vec<u8>, ModelError> {
     let mut bytes = Vec::new();
     File::open(path)?
-        .take(MAX_MODEL_BYTES + 1)
+        .take(limits.model_bytes.saturating_add(1))
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_MODEL_BYTES {
-        return Err(ModelError::TooLarge);
-    }
+    limits.model_bytes(bytes.len() as u64)?;
     Ok(bytes)
 }
 

@@ -14,8 +14,8 @@ mod file;
 mod latent;
 mod split;
 
-pub use calibration_file::{CalibrationFile, CalibrationFileError, MAX_CALIBRATION_BYTES};
+pub use calibration_file::{CalibrationFile, CalibrationFileError};
 pub use corpus::{Corpus, FitError, FitProgress, FitSettings, fit};
-pub use file::{MAX_MODEL_BYTES, Model, ModelError, aggregator_from_bytes, read_aggregator};
+pub use file::{Model, ModelError, aggregator_from_bytes, read_aggregator};
 pub use latent::LatentModel;
 pub use split::Split;

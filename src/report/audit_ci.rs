@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::audit::{finding, place};
-use super::{JunitCase, escape_terminal, junit};
+use super::{JunitCase, escape_json, escape_terminal, is_unseen, junit};
 use crate::audit::{AuditReport, Check, CheckVerdict};
 
 pub(super) fn audit_junit(audit: &AuditReport) -> String {
@@ -155,10 +155,9 @@ fn sarif_text(text: &str) -> String {
 pub fn harmless_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        // All that this replaces lies in the first plane, where four digits are enough.
-        let unseen = !c.is_ascii() && escape_terminal(c.encode_utf8(&mut [0; 4])).starts_with('\\');
+        let unseen = !c.is_ascii() && is_unseen(c);
         if matches!(c, '<' | '>' | '&' | '\u{7f}') || unseen {
-            out += &format!("\\u{:04x}", u32::from(c));
+            escape_json(c, &mut out);
         } else {
             out.push(c);
         }

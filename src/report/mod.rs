@@ -25,7 +25,7 @@ mod verification;
 
 pub use audit_ci::harmless_json;
 pub use chart::svg;
-pub use escape::{escape_html, escape_markdown, escape_terminal};
+pub use escape::{escape_html, escape_json, escape_markdown, escape_terminal, is_unseen};
 pub use junit::{JunitCase, junit};
 pub use ledger::{
     claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, theorems_table,

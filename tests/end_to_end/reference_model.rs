@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lpf::latent::{DecoderWorkspace, GaussianPosterior};
 use lpf::learn::{Aggregator, AggregatorShape, Consistency};
+use lpf::log::Limits;
 use lpf::model::{Model, aggregator_from_bytes, read_aggregator};
 use safetensors::SafeTensors;
 use serde_json::Value;
@@ -119,7 +120,8 @@ fn learned_differences(aggregator: &Aggregator) -> (f64, f64) {
 
 #[test]
 fn attention_and_learned_prediction_of_all_60_entities_are_those_of_the_reference() {
-    let aggregator = read_aggregator(&fixture("aggregator.safetensors")).unwrap();
+    let aggregator =
+        read_aggregator(&fixture("aggregator.safetensors"), &Limits::default()).unwrap();
     assert_eq!(aggregator.shape().consistency, Consistency::Directed);
     let (attention, prediction) = learned_differences(&aggregator);
     // Weights pass four small nets in single precision; scores of magnitude ten have roundings of
@@ -151,7 +153,8 @@ fn sizes_are_those_of_the_reference() {
         .map(|(_, t)| t.shape().iter().product::<usize>())
         .sum();
     assert_eq!(model.vae.parameters().len(), stored);
-    let aggregator = read_aggregator(&fixture("aggregator.safetensors")).unwrap();
+    let aggregator =
+        read_aggregator(&fixture("aggregator.safetensors"), &Limits::default()).unwrap();
     assert_eq!(
         aggregator.parameters().len(),
         AggregatorShape::default().parameter_count()

@@ -3,7 +3,8 @@
 use super::*;
 use lpf::audit::{Gate, Log, read_state, write_state};
 use lpf::log::{
-    Batch, ColumnNames, Entity, Expectations, Format, LineReader, LogReader, Prediction, Record,
+    Batch, ColumnNames, Entity, Expectations, Format, Limits, LineReader, LogReader, Prediction,
+    Record,
 };
 use lpf::model::{CalibrationFile, Model, aggregator_from_bytes};
 use lpf::simplex::Distribution;
@@ -87,7 +88,7 @@ fn audited(audit: Audit<'_>, in_full: bool) {
         return;
     }
     let state = write_state(&tally).unwrap();
-    assert_eq!(read_state(&state[..]).unwrap(), tally);
+    assert_eq!(read_state(&state[..], &Limits::default()).unwrap(), tally);
     match Audit::of(Log::state("state", &state[..])).run() {
         Ok(report) => {
             for text in [
@@ -137,12 +138,12 @@ target!(parquet_log, |bytes: &[u8], in_full: bool| {
 #[test]
 fn the_states_of_the_corpus_are_read() {
     for file in corpus("state") {
-        read_state(&file[..]).unwrap();
+        read_state(&file[..], &Limits::default()).unwrap();
     }
 }
 
 target!(state, |bytes: &[u8], in_full: bool| {
-    match read_state(bytes) {
+    match read_state(bytes, &Limits::default()) {
         Ok(_) if in_full => {
             let _ = Audit::of(Log::state("state", bytes)).run();
         }

@@ -30,8 +30,9 @@ Exit code: 0 no check failed, 1 a check failed (or was undecided, with --undecid
 cannot be used.
 
 Shards: run `lpf audit --partial a.state a.jsonl` for each; `lpf audit --merge a.state b.state` then
-gives the report of `lpf audit a.jsonl b.jsonl`, byte for byte and in any order. For a baseline in
-shards, give --baseline for each state.
+gives the report of `lpf audit a.jsonl b.jsonl`, byte for byte and in any order. States of states:
+`lpf audit --merge a.state b.state --partial ab.state`. For a baseline in shards, give --baseline for
+each state.
 
 Examples:
   lpf audit predictions.jsonl --classes low,medium,high
@@ -131,7 +132,7 @@ pub(crate) struct Args {
     pub(super) baseline: Vec<PathBuf>,
 
     /// Write a state to merge with those of other shards, instead of a report
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "merge", "baseline"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "baseline"])]
     pub(super) partial: Option<PathBuf>,
 
     /// Inputs are `--partial` states; input options were fixed then

@@ -10,10 +10,10 @@ use indicatif::ProgressBar;
 pub(super) use self::args::Args;
 use self::args::Format;
 use super::Failure;
-use super::display::style;
+use super::display::{escaped, style};
 use super::input::{is_stream, open};
 use super::options::threads;
-use super::output::Output;
+use super::output::{Output, check_distinct, same, say};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::audit::{
@@ -21,15 +21,16 @@ use crate::audit::{
     write_state,
 };
 use crate::error::{Error, ErrorKind};
+use crate::log::Limits;
 
 /// What is audited when nothing is named: answers of the reference implementation.
 const REFERENCE: &str = include_str!("reference.jsonl");
 const REFERENCE_NAME: &str = "reference predictions";
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     // Treat a broken pipe as an error: the report was truncated.
-    run_in_threads(args).map_err(|failure| match failure {
+    run_in_threads(args, limits).map_err(|failure| match failure {
         Failure::ClosedPipe => Failure::Write {
             to: "standard output".to_string(),
             error: std::io::ErrorKind::BrokenPipe.into(),
@@ -38,14 +39,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     })
 }
 
-fn run_in_threads(args: &Args) -> Result<ExitCode, Failure> {
+fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     check(args)?;
+    check_outputs(args)?;
     let gate = match &args.config {
         Some(path) => Gate::read(path).map_err(|error| gate_failure(path, error))?,
         None => Gate::default(),
     };
     check_limits(args, &gate)?;
-    let answerer = answerer(args)?;
+    let answerer = answerer(args, limits)?;
     let bar = progress(&args.files);
     let advance = |bytes| bar.inc(bytes);
     let audit = audit(args, &gate, &answerer)?.progress(&advance);
@@ -100,6 +102,30 @@ fn check(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A report does not replace what it is about. A state may take the place of one that is in it, as sums
+/// do; that is said.
+fn check_outputs(args: &Args) -> Result<(), Failure> {
+    let files = [
+        &args.model,
+        &args.aggregator,
+        &args.calibration,
+        &args.config,
+    ];
+    let files = files.into_iter().flatten().map(|file| &**file);
+    let logs = || args.files.iter().chain(&args.baseline).map(|file| &**file);
+    check_distinct(args.output.as_deref(), files.clone().chain(logs()))?;
+    let Some(partial) = args.partial.as_deref() else {
+        return Ok(());
+    };
+    let states = logs().filter(|_| !args.merge);
+    check_distinct(Some(partial), files.chain(states))?;
+    if let Some(state) = logs().find(|file| args.merge && same(partial, file)) {
+        let name = escaped(&state.to_string_lossy());
+        say(&format!("{name} is read, and replaced when all are merged"));
+    }
+    Ok(())
+}
+
 /// The file's limits and then the command line's are those of checks that there are.
 fn check_limits(args: &Args, gate: &Gate) -> Result<(), Failure> {
     let mut limits = default_thresholds();
@@ -124,11 +150,12 @@ fn gate_failure(path: &Path, error: GateError) -> Failure {
 }
 
 /// What answers the evidence of the log.
-fn answerer(args: &Args) -> Result<Answerer, Failure> {
+fn answerer(args: &Args, limits: &Limits) -> Result<Answerer, Failure> {
     let method = args.method.unwrap_or(Method::Spn);
     let mut builder = Answerer::builder(method)
         .samples(args.samples as usize)
-        .seed(args.seed);
+        .seed(args.seed)
+        .limits(*limits);
     if let (Some(prior), Method::PriorCorrected) = (&args.prior, method) {
         builder = builder.prior(prior.as_slice());
     }

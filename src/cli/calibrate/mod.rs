@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser, threads};
-use super::output::Output;
+use super::output::{Output, check_distinct};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::audit::{Audit, CHECKS, Check, Log};
@@ -19,7 +19,7 @@ use crate::calibration::{Calibrated, CalibrationMap, HistogramMap, MapError, Map
 use crate::error::Error;
 use crate::exhibit::{Cell, Table};
 use crate::latent::random::{Stream, text_key};
-use crate::log::{ClassNames, LogBatch, LogReader, LogRow, RowError, RowRules};
+use crate::log::{ClassNames, Limits, LogBatch, LogReader, LogRow, RowError, RowRules};
 use crate::model::{CalibrationFile, LatentModel};
 use crate::report::table_text;
 use crate::simplex::Distribution;
@@ -223,7 +223,11 @@ struct Rows {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
+    check_distinct(
+        Some(&args.output),
+        args.options.files().chain([&*args.file]),
+    )?;
     if !(args.split > 0.0 && args.split < 1.0) {
         let what = format!("--split: {} is not between 0 and 1", args.split);
         return Err(Failure::Usage(what));
@@ -232,6 +236,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let answerer = args
         .options
         .builder(args.aggregation)
+        .limits(*limits)
         .build()
         .map_err(failed)?;
     let threads = threads(args.threads)?;
@@ -239,8 +244,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (fit, judge) = (rows.fit.len(), rows.judge.len());
     if fit == 0 || judge == 0 {
         return Err(Failure::Usage(format!(
-            "{fit} rows to fit on and {judge} to judge by; both parts need some: give more rows, \
-             or another --split or --seed"
+            "{}: {fit} rows to fit on and {judge} to judge by; both parts need some: give more rows, \
+             or another --split or --seed",
+            args.file.display()
         )));
     }
     let map = fitted(args, &rows)?;
@@ -292,8 +298,8 @@ fn read(args: &Args, answerer: &Answerer) -> Result<Rows, Failure> {
     let failed = |error: Error| Failure::of(error, &args.file);
     let format = args.input.format(&args.file, &args.answer);
     let reader = match is_stream(&args.file) {
-        true => LogReader::new(std::io::stdin(), &format),
-        false => LogReader::open(&args.file, &format),
+        true => LogReader::new_within(std::io::stdin(), &format, answerer.limits()),
+        false => LogReader::open_within(&args.file, &format, answerer.limits()),
     };
     let mut reader = reader.map_err(|error| failed(error.into()))?;
     let mut rows = Rows {

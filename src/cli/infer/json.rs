@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde_json::ser::{CharEscape, Formatter, Serializer};
 
 use crate::answer::Answer;
+use crate::report::{escape_json, is_unseen};
 
 /// The line for `answer`.
 ///
-/// Numbers are the shortest that read back as the same double. Control characters, the upper ones
-/// included, are written as `\\u....`, so that no name can disturb a terminal.
+/// Numbers are the shortest that read back as the same double. Characters that are not seen are written
+/// as `\\u....`, so that no name can disturb a terminal or look like another.
 pub(crate) fn line(answer: &Answer) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
     // Plain structs of numbers and strings cannot fail to become JSON, nor memory to be written.
@@ -33,9 +34,11 @@ impl Formatter for Harmless {
         fragment: &str,
     ) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| c.is_control()) {
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unseen(*c)) {
             let (plain, after) = rest.split_at(at);
-            write!(out, "{plain}\\u{:04x}", u32::from(c))?;
+            let mut escaped = plain.to_string();
+            escape_json(c, &mut escaped);
+            out.write_all(escaped.as_bytes())?;
             rest = &after[c.len_utf8()..];
         }
         out.write_all(rest.as_bytes())

@@ -13,10 +13,10 @@ use self::table::Table;
 use super::Failure;
 use super::input::open;
 use super::options::{AnswerOptions, method_parser, threads};
-use super::output::Output;
+use super::output::{Output, check_distinct};
 use crate::aggregate::Method;
 use crate::answer::Answers;
-use crate::log::MAX_LINE_BYTES;
+use crate::log::Limits;
 
 const EXAMPLES: &str = "\
 Input, one entity a line (label, id, weight and classes may be left out):
@@ -51,14 +51,11 @@ Examples:
   lpf infer evidence.jsonl --calibration cal.json
   zcat evidence.jsonl.gz | lpf infer - --method uniform | head";
 
-// The help below states it.
-const _: () = assert!(MAX_LINE_BYTES == 64 << 20);
-
 /// Combine the evidence about each entity into one distribution over classes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Records, one JSON object a line; - for standard input. No line may exceed 64 MiB
+    /// Records, one JSON object a line; - for standard input
     #[arg(value_name = "FILE.jsonl")]
     file: PathBuf,
 
@@ -99,8 +96,13 @@ enum Format {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let mut settings = args.options.builder(args.method).influence(args.explain);
+pub(crate) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
+    check_distinct(
+        args.output.as_deref(),
+        args.options.files().chain([&*args.file]),
+    )?;
+    let settings = args.options.builder(args.method).limits(*limits);
+    let mut settings = settings.influence(args.explain);
     if let Some(path) = &args.calibration {
         settings = settings.calibration(path.as_path());
     }

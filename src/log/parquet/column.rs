@@ -11,6 +11,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 
+use super::super::limits::Limits;
 use super::shared::Shared;
 use super::values::Values;
 
@@ -202,11 +203,13 @@ impl Cell {
     /// The name as text; none where there is none.
     ///
     /// # Errors
-    /// Where it is not UTF-8.
-    pub(super) fn text(&self) -> Result<Option<Cow<'_, str>>, &'static str> {
+    /// Where it is not UTF-8, or too long: one value of a dictionary may stand in every row.
+    pub(super) fn text(&self, limits: &Limits) -> Result<Option<Cow<'_, str>>, String> {
         Ok(match self {
             Cell::Empty => None,
             Cell::Text(bytes) => {
+                let within = limits.name_bytes(bytes.len() as u64);
+                within.map_err(|error| error.to_string())?;
                 let text = std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text")?;
                 Some(Cow::Borrowed(text))
             }

@@ -2,19 +2,23 @@
 //!
 //! The `parquet` crate reads the description of the file and decompresses pages. Before it, the
 //! headers of all pages are read with bounds of our own: the memory that a file can ask for is limited
-//! by what it holds and by [`MAX_HELD_BYTES`], whatever its headers announce. After it, the values are
+//! by what it holds and by [`Limits`], whatever its headers announce. After it, the values are
 //! decoded here, as the crate's decoders stop the program at a damaged page.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `shared` | one file, read from several places |
+//! | `thrift` | the protocol that descriptions and headers are written in |
+//! | `footer` | the description of a file, bounded before the crate reads it |
 //! | `pages` | the headers of pages, and the memory they ask for |
 //! | `values` | from pages to values |
 //! | `column` | one column of one group of rows |
 
 mod column;
+mod footer;
 mod pages;
 mod shared;
+mod thrift;
 mod values;
 
 use std::borrow::Cow;
@@ -28,16 +32,12 @@ use rayon::prelude::*;
 use self::column::{Cell, Cells, Column, Kind};
 use self::pages::{Chunk, PageError};
 use self::shared::Shared;
+use super::brief::brief;
 use super::columns::{ColumnNames, Columns, ColumnsError};
+use super::limits::{LimitError, Limits};
 use super::record::{Label, Prediction};
 use super::row::{Reason, RowError};
 
-/// The longest description of a file, which stands at its end: room for about a million pieces of
-/// columns.
-pub const MAX_FOOTER_BYTES: u32 = 64 << 20;
-/// What the columns of one group of rows may hold in memory together. Programs write pages of about a
-/// megabyte, so that this is enough for hundreds of classes.
-pub const MAX_HELD_BYTES: u64 = 1 << 30;
 /// Values in one batch: enough work to share among threads, little enough to be forgotten.
 const BATCH_VALUES: usize = 1 << 17;
 const MAGIC: &[u8; 4] = b"PAR1";
@@ -59,17 +59,16 @@ pub enum TableError {
     #[error("column {name}: {what}")]
     Column { name: String, what: String },
     /// Reading a group of rows would take too much memory.
-    #[error(
-        "row group {group} needs {} MiB of memory at once, but the limit is {}; write smaller pages",
-        bytes >> 20,
-        MAX_HELD_BYTES >> 20
-    )]
+    #[error("row group {group}: {limit}")]
     Memory {
         /// Which group, counted from 1.
         group: usize,
-        /// How many bytes it would take.
-        bytes: u64,
+        /// The limit.
+        limit: LimitError,
     },
+    /// Its description is beyond a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
 }
 
 /// Some rows of a table, in order, with their numbers.
@@ -82,6 +81,7 @@ pub struct TableBatch {
     id: Option<Names>,
     /// One for each class.
     probabilities: Vec<Vec<f64>>,
+    limits: Limits,
 }
 
 impl TableBatch {
@@ -105,9 +105,9 @@ impl TableBatch {
     /// # Errors
     /// Where a name is not UTF-8.
     pub fn prediction(&self, row: usize) -> Result<Prediction<'_>, RowError> {
-        let label = self.label.text(row)?;
+        let label = self.label.text(row, &self.limits)?;
         let entity = match &self.id {
-            Some(id) => id.text(row)?,
+            Some(id) => id.text(row, &self.limits)?,
             None => None,
         };
         let numbers = self.probabilities.iter();
@@ -129,9 +129,9 @@ struct Names {
 }
 
 impl Names {
-    fn text(&self, row: usize) -> Result<Option<Cow<'_, str>>, RowError> {
+    fn text(&self, row: usize, limits: &Limits) -> Result<Option<Cow<'_, str>>, RowError> {
         let cell = self.cells.get(row).unwrap_or(&Cell::Empty);
-        cell.text()
+        cell.text(limits)
             .map_err(|what| RowError::new(Reason::Shape, &self.column, what))
     }
 }
@@ -152,6 +152,7 @@ pub struct TableReader<R> {
     group: usize,
     open: Option<Group>,
     rows_read: u64,
+    limits: Limits,
 }
 
 /// A column that is read.
@@ -164,13 +165,21 @@ struct Wanted {
 }
 
 impl<R: Read + Seek + Send + 'static> TableReader<R> {
-    /// Reads the description of a file, and finds the columns.
+    /// Reads the description of a file within the default limits, and finds the columns.
     ///
     /// # Errors
     /// [`TableError`].
     pub fn new(file: R, names: &ColumnNames) -> Result<Self, TableError> {
+        TableReader::within(file, names, &Limits::default())
+    }
+
+    /// Reads the description of a file, and finds the columns.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn within(file: R, names: &ColumnNames, limits: &Limits) -> Result<Self, TableError> {
         let file = Shared::new(file).map_err(TableError::Read)?;
-        check_footer(&file)?;
+        check_footer(&file, limits)?;
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file);
         let metadata = metadata.map_err(|error| not_parquet(&error))?;
         let schema = metadata.file_metadata().schema_descr();
@@ -184,7 +193,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
         let all = flat
             .iter()
             .map(|&leaf| schema.column(leaf).name().to_string());
-        let columns = Columns::of_names(all.collect(), names)?;
+        let columns = Columns::of_names(all.collect(), names, limits)?;
         let want = |column: usize, numbers: bool| {
             let name = columns.name(column).to_string();
             let leaf = flat.get(column).copied().unwrap_or_default();
@@ -221,6 +230,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             group: 0,
             open: None,
             rows_read: 0,
+            limits: *limits,
         })
     }
 
@@ -271,6 +281,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             })?;
         group.rows_left -= rows;
         batch.put(cells, &self.wanted, names);
+        batch.limits = self.limits;
         batch.first = self.rows_read + 1;
         batch.rows = rows;
         self.rows_read += rows as u64;
@@ -319,9 +330,9 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             })?;
             bytes = bytes.saturating_add(held);
         }
-        if bytes > MAX_HELD_BYTES {
+        if let Err(limit) = self.limits.group_bytes(bytes) {
             let group = self.group + 1;
-            return Err(TableError::Memory { group, bytes });
+            return Err(TableError::Memory { group, limit });
         }
         let schema = self.metadata.file_metadata().schema_descr();
         let open = |wanted: &Wanted| {
@@ -368,7 +379,7 @@ impl TableBatch {
 }
 
 /// The end of a file: the length of its description, and four letters.
-fn check_footer<R: Read + Seek>(file: &Shared<R>) -> Result<(), TableError> {
+fn check_footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<(), TableError> {
     let wrong = |what: &str| Err(TableError::NotParquet(what.to_string()));
     // The letters at the start, a description of no bytes, its length, the letters again.
     if file.length() < 12 {
@@ -383,16 +394,12 @@ fn check_footer<R: Read + Seek>(file: &Shared<R>) -> Result<(), TableError> {
     if u64::from(length) > file.length() - 12 {
         return wrong("its description is longer than the file");
     }
-    if length > MAX_FOOTER_BYTES {
-        let what = format!(
-            "its description takes more than {} MiB",
-            MAX_FOOTER_BYTES >> 20
-        );
-        return Err(TableError::NotParquet(what));
-    }
-    Ok(())
+    limits.footer_bytes(length.into())?;
+    let start = file.length() - 8 - u64::from(length);
+    let footer = file.exact(start, length as usize);
+    footer::check(&footer.map_err(TableError::Read)?, limits)
 }
 
 fn not_parquet(error: &ParquetError) -> TableError {
-    TableError::NotParquet(error.to_string())
+    TableError::NotParquet(brief(&error.to_string()).into_owned())
 }

@@ -2,18 +2,13 @@
 //!
 //! A decoder believes its headers: it makes room for what they announce. Here they are read with
 //! bounds of our own, so that a file that announces more than it holds is refused first.
-//!
-//! A header is a struct of Thrift's compact protocol: fields of a type and a number, each a
-//! variable-length integer, a text with its length, a list, or another struct.
-
 use std::io::{self, Read, Seek};
 
 use super::shared::Shared;
+use super::thrift::{MAX_DEPTH, STRUCT, Stop, Thrift};
 
 /// A header is mostly numbers; texts in it are the least and largest value of the page.
 const MAX_HEADER_BYTES: usize = 1 << 20;
-/// Structs in structs; a header needs three levels.
-const MAX_DEPTH: usize = 8;
 /// What a decoded value of a dictionary takes beyond its bytes.
 const ENTRY_BYTES: u64 = 64;
 
@@ -135,6 +130,7 @@ fn read_header<R: Read + Seek>(
         let mut thrift = Thrift {
             bytes: &bytes,
             at: 0,
+            most: MAX_HEADER_BYTES as u64,
         };
         match thrift.header() {
             Ok(header) => return Ok((header, thrift.at as u64)),
@@ -143,24 +139,6 @@ fn read_header<R: Read + Seek>(
         }
     }
 }
-
-/// Why reading stops.
-enum Stop {
-    /// There are not enough bytes.
-    Short,
-    /// No bytes to come could make sense of it.
-    Wrong,
-}
-
-/// A reader of the compact protocol.
-struct Thrift<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-// Types of the protocol.
-const STOP: u8 = 0;
-const STRUCT: u8 = 12;
 
 impl Thrift<'_> {
     fn header(&mut self) -> Result<Header, Stop> {
@@ -198,113 +176,11 @@ impl Thrift<'_> {
         }
         Ok(())
     }
-
-    /// The type of the next field; none at the end of the struct.
-    fn field(&mut self, id: &mut i64) -> Result<Option<u8>, Stop> {
-        let byte = self.byte()?;
-        let (step, kind) = (byte >> 4, byte & 0x0f);
-        if kind == STOP {
-            return Ok(None);
-        }
-        *id = match step {
-            0 => self.integer()?,
-            step => id.checked_add(i64::from(step)).ok_or(Stop::Wrong)?,
-        };
-        Ok(Some(kind))
-    }
-
-    fn byte(&mut self) -> Result<u8, Stop> {
-        let byte = *self.bytes.get(self.at).ok_or(Stop::Short)?;
-        self.at += 1;
-        Ok(byte)
-    }
-
-    fn forward(&mut self, count: u64) -> Result<(), Stop> {
-        if count > MAX_HEADER_BYTES as u64 {
-            return Err(Stop::Wrong);
-        }
-        let left = self.bytes.len() - self.at;
-        match usize::try_from(count) {
-            Ok(count) if count <= left => {
-                self.at += count;
-                Ok(())
-            }
-            _ => Err(Stop::Short),
-        }
-    }
-
-    fn number(&mut self) -> Result<u64, Stop> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(Stop::Wrong)
-    }
-
-    /// 0, −1, 1, −2, … are written as 0, 1, 2, 3, …
-    fn integer(&mut self) -> Result<i64, Stop> {
-        let number = self.number()?;
-        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
-    }
-
-    fn skip(&mut self, kind: u8, depth: usize) -> Result<(), Stop> {
-        let depth = depth.checked_sub(1).ok_or(Stop::Wrong)?;
-        match kind {
-            1 | 2 => Ok(()),
-            3 => self.forward(1),
-            4..=6 => self.number().map(|_| ()),
-            7 => self.forward(8),
-            8 => {
-                let length = self.number()?;
-                self.forward(length)
-            }
-            9 | 10 => {
-                let byte = self.byte()?;
-                let count = match byte >> 4 {
-                    15 => self.number()?,
-                    count => u64::from(count),
-                };
-                self.skip_all(&[byte & 0x0f], count, depth)
-            }
-            11 => {
-                let count = self.number()?;
-                if count == 0 {
-                    return Ok(());
-                }
-                let byte = self.byte()?;
-                self.skip_all(&[byte >> 4, byte & 0x0f], count, depth)
-            }
-            STRUCT => {
-                let mut id = 0;
-                while let Some(kind) = self.field(&mut id)? {
-                    self.skip(kind, depth)?;
-                }
-                Ok(())
-            }
-            _ => Err(Stop::Wrong),
-        }
-    }
-
-    /// Elements of a list or a map; a truth value among them takes a byte of its own.
-    fn skip_all(&mut self, kinds: &[u8], count: u64, depth: usize) -> Result<(), Stop> {
-        if count > MAX_HEADER_BYTES as u64 {
-            return Err(Stop::Wrong);
-        }
-        for _ in 0..count {
-            for &kind in kinds {
-                self.skip(if kind <= 2 { 3 } else { kind }, depth)?;
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::thrift::STOP;
     use super::*;
     use std::io::Cursor;
 

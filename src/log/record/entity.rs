@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Fault, Label, Place, Record, RecordError};
 use crate::latent::GaussianPosterior;
+use crate::log::brief::brief_name;
 use crate::simplex::Distribution;
 
 /// How far the sum of a factor may be from one: factors are often stored in single precision,
@@ -236,7 +237,7 @@ pub(in crate::log) fn listed(classes: &ClassNames) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = (0..classes.len())
         .take(SHOWN)
-        .map(|i| classes.name(i))
+        .map(|i| brief_name(&classes.name(i)).into_owned())
         .collect();
     let more = if classes.len() > SHOWN { ", …" } else { "" };
     format!("{}{more}", names.join(", "))

@@ -31,6 +31,7 @@ pub use entity::{ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Expectations,
 pub(super) use entity::{listed, position};
 pub use prediction::{LoggedUncertainty, Prediction};
 
+use super::brief::brief_name;
 use crate::simplex::SimplexError;
 
 /// What a line says, before it is known whether it makes sense.
@@ -90,7 +91,7 @@ pub enum Label<'a> {
 impl fmt::Display for Label<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Label::Name(name) => write!(f, "{name:?}"),
+            Label::Name(name) => write!(f, "{:?}", brief_name(name)),
             Label::Number(number) => number.fmt(f),
         }
     }

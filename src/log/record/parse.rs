@@ -11,6 +11,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::error::Category;
 
 use super::{Evidence, Fault, Label, Place, Record, RecordError};
+use crate::log::brief::brief;
+use crate::log::limits::{LimitError, Limits};
 
 impl<'a> Record<'a> {
     /// Reads one line. A byte-order mark at its start and white space around it are accepted.
@@ -21,16 +23,72 @@ impl<'a> Record<'a> {
     /// # Errors
     /// The first thing that is wrong, and the field that the reader was in.
     pub fn parse(line: &'a [u8]) -> Result<Self, RecordError> {
-        let trace = Trace::default();
+        Record::parse_within(line, &Limits::default())
+    }
+
+    /// The same within other limits: sizes beyond them are errors, found before memory is made.
+    ///
+    /// # Errors
+    /// As [`Record::parse`].
+    pub fn parse_within(line: &'a [u8], limits: &Limits) -> Result<Self, RecordError> {
+        let trace = Trace::new(limits);
         read_line(line, &trace, RecordSeed { trace: &trace })
     }
 }
 
-/// Where the seeds are, so that an error can be placed, and whether a required field is missing.
-#[derive(Debug, Default)]
+/// Where the seeds are, so that an error can be placed, whether a required field is missing, and how
+/// much was read.
+#[derive(Debug)]
 pub(super) struct Trace {
     pub(super) place: Cell<Place>,
     missing: Cell<bool>,
+    limits: Limits,
+    /// Elements of all lists.
+    values: Cell<u64>,
+}
+
+impl Trace {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Trace {
+            place: Cell::default(),
+            missing: Cell::default(),
+            limits: *limits,
+            values: Cell::default(),
+        }
+    }
+
+    /// One more element of a list.
+    fn count(&self) -> Result<(), LimitError> {
+        let values = self.values.get() + 1;
+        self.values.set(values);
+        self.limits.values(values)
+    }
+
+    /// A name, where it is not too long.
+    pub(super) fn name<'a, E: Error>(&self, name: Cow<'a, str>) -> Result<Cow<'a, str>, E> {
+        let within = self.limits.name_bytes(name.len() as u64);
+        within.map_err(E::custom)?;
+        Ok(name)
+    }
+
+    pub(super) fn label<'a, E: Error>(
+        &self,
+        label: Option<Label<'a>>,
+    ) -> Result<Option<Label<'a>>, E> {
+        Ok(match label {
+            Some(Label::Name(name)) => Some(Label::Name(self.name(name)?)),
+            other => other,
+        })
+    }
+
+    /// The names of classes.
+    pub(super) fn names<'de, A: MapAccess<'de>>(
+        &self,
+        map: &mut A,
+    ) -> Result<Vec<Cow<'de, str>>, A::Error> {
+        let names = map.next_value_seed(List::of(Text, self, Limits::classes))?;
+        names.into_iter().map(|name| self.name(name)).collect()
+    }
 }
 
 /// Reads one line by a seed that leaves its trace in `trace`.
@@ -67,8 +125,8 @@ fn fault(error: &serde_json::Error, text: &str) -> Fault {
     let message = error.to_string();
     let what = message
         .rsplit_once(" at line ")
-        .map_or(&*message, |(what, _)| what)
-        .to_string();
+        .map_or(&*message, |(what, _)| what);
+    let what = brief(what).into_owned();
     if error.classify() == Category::Data {
         return Fault::Shape(what);
     }
@@ -136,15 +194,15 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let (mut entity, mut label, mut classes, mut evidence) = (None, None, None, None);
-        let place = &self.trace.place;
+        let (trace, place) = (self.trace, &self.trace.place);
         let known = one_of(["entity", "label", "classes", "evidence"]);
         each_field(&mut map, known, |map, name| {
             place.set(Place::field(name));
             match name {
-                "entity" => once(&mut entity, map.next_value_seed(Text)?)?,
-                "label" => once(&mut label, map.next_value_seed(LabelSeed)?)?,
-                "classes" => once(&mut classes, map.next_value_seed(List::of(Text, place))?)?,
-                _ => once(&mut evidence, map.next_value_seed(Items { place })?)?,
+                "entity" => once(&mut entity, trace.name(map.next_value_seed(Text)?)?)?,
+                "label" => once(&mut label, trace.label(map.next_value_seed(LabelSeed)?)?)?,
+                "classes" => once(&mut classes, trace.names(map)?)?,
+                _ => once(&mut evidence, map.next_value_seed(Items { trace })?)?,
             }
             place.set(Place::LINE);
             Ok(())
@@ -170,7 +228,7 @@ pub(super) fn once<T, E: Error>(slot: &mut Option<T>, value: T) -> Result<(), E>
     }
 }
 pub(super) struct Items<'p> {
-    pub(super) place: &'p Cell<Place>,
+    pub(super) trace: &'p Trace,
 }
 
 seed!(Items<'_> -> Vec<Evidence<'de>>, deserialize_seq);
@@ -184,28 +242,30 @@ impl<'de> Visitor<'de> for Items<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut items: Vec<Evidence> = Vec::new();
-        let place = self.place;
+        let trace = self.trace;
         loop {
             let index = items.len();
-            place.set(Place::item(index));
+            trace.place.set(Place::item(index));
             // Factors of one entity are equally long.
             let expected = items
                 .last()
                 .and_then(|item| item.factor.as_ref())
                 .map_or(0, Vec::len);
-            match seq.next_element_seed(Item {
-                place,
+            let next = seq.next_element_seed(Item {
+                trace,
                 index,
                 expected,
-            })? {
-                Some(item) => items.push(item),
-                None => return Ok(items),
-            }
+            })?;
+            let Some(item) = next else { return Ok(items) };
+            trace.place.set(Place::field("evidence"));
+            let within = trace.limits.items(index as u64 + 1);
+            within.and_then(|()| trace.count()).map_err(Error::custom)?;
+            items.push(item);
         }
     }
 }
 struct Item<'p> {
-    place: &'p Cell<Place>,
+    trace: &'p Trace,
     index: usize,
     expected: usize,
 }
@@ -223,19 +283,24 @@ impl<'de> Visitor<'de> for Item<'_> {
         const FIELDS: [&str; 7] = ["id", "weight", "factor", "embedding", "mu", "sigma", "cov"];
         let (mut id, mut weight, mut factor) = (None, None, None);
         let (mut embedding, mut mu, mut sigma, mut cov) = (None, None, None, None);
-        let (place, index) = (self.place, self.index);
-        let numbers = List::of(Number, place);
-        let mut likely = numbers;
+        let (trace, index) = (self.trace, self.index);
+        let place = &trace.place;
+        let numbers = List::of(Number, trace, Limits::dimension);
+        let rows = List::of(numbers, trace, Limits::covariance);
+        let mut likely = List::of(Number, trace, Limits::classes);
         likely.expected = self.expected;
         each_field(&mut map, one_of(FIELDS), |map, name| {
             place.set(Place::item_field(index, name));
             match name {
-                "id" => once(&mut id, map.next_value_seed(OptionalText)?)?,
+                "id" => {
+                    let name = map.next_value_seed(OptionalText)?;
+                    once(&mut id, name.map(|name| trace.name(name)).transpose()?)?;
+                }
                 "weight" => once(&mut weight, map.next_value_seed(Number)?)?,
                 "embedding" => once(&mut embedding, map.next_value_seed(numbers)?)?,
                 "mu" => once(&mut mu, map.next_value_seed(numbers)?)?,
                 "sigma" => once(&mut sigma, map.next_value_seed(numbers)?)?,
-                "cov" => once(&mut cov, map.next_value_seed(List::of(numbers, place))?)?,
+                "cov" => once(&mut cov, map.next_value_seed(rows)?)?,
                 _ => once(&mut factor, map.next_value_seed(likely)?)?,
             }
             place.set(Place::item(index));
@@ -256,17 +321,23 @@ impl<'de> Visitor<'de> for Item<'_> {
 /// A list whose elements are read by `element`.
 #[derive(Clone, Copy)]
 pub(super) struct List<'p, S> {
-    place: &'p Cell<Place>,
+    trace: &'p Trace,
     element: S,
+    /// The limit of its length.
+    most: Most,
     /// How many elements are likely.
     pub(super) expected: usize,
 }
 
+/// A limit.
+type Most = fn(&Limits, u64) -> Result<(), LimitError>;
+
 impl<'p, S> List<'p, S> {
-    pub(super) fn of(element: S, place: &'p Cell<Place>) -> Self {
+    pub(super) fn of(element: S, trace: &'p Trace, most: Most) -> Self {
         List {
-            place,
+            trace,
             element,
+            most,
             expected: 0,
         }
     }
@@ -287,17 +358,22 @@ impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for List<'_, S> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let list = self.place.get();
+        let trace = self.trace;
+        let list = trace.place.get();
         let mut values = Vec::with_capacity(self.expected);
         loop {
-            self.place.set(list.at(values.len()));
-            match seq.next_element_seed(self.element)? {
-                Some(value) => values.push(value),
-                None => {
-                    self.place.set(list);
-                    return Ok(values);
-                }
+            trace.place.set(list.at(values.len()));
+            let next = seq.next_element_seed(self.element)?;
+            let Some(value) = next else {
+                trace.place.set(list);
+                return Ok(values);
+            };
+            let within = (self.most)(&trace.limits, values.len() as u64 + 1);
+            if let Err(error) = within.and_then(|()| trace.count()) {
+                trace.place.set(list);
+                return Err(Error::custom(error));
             }
+            values.push(value);
         }
     }
 }

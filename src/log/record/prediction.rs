@@ -22,10 +22,11 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use super::parse::{
-    Items, LabelSeed, List, Number, OptionalText, Text, Trace, each_field, once, one_of, read_line,
-    seed, value_seed,
+    Items, LabelSeed, List, Number, OptionalText, Trace, each_field, once, one_of, read_line, seed,
+    value_seed,
 };
 use super::{Evidence, Label, Place, RecordError};
+use crate::log::limits::Limits;
 
 /// What a line of a log says, before it is known whether it makes sense.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,9 +65,21 @@ impl<'a> Prediction<'a> {
     /// # Errors
     /// The first thing that is wrong, and the field that the reader was in.
     pub fn parse(line: &'a [u8], answer: &str) -> Result<Self, RecordError> {
-        let trace = Trace::default();
+        Prediction::parse_within(line, answer, &Limits::default())
+    }
+
+    /// The same within other limits: sizes beyond them are errors, found before memory is made.
+    ///
+    /// # Errors
+    /// As [`Prediction::parse`].
+    pub fn parse_within(
+        line: &'a [u8],
+        answer: &str,
+        limits: &Limits,
+    ) -> Result<Self, RecordError> {
+        let trace = Trace::new(limits);
         let seed = PredictionSeed {
-            place: &trace.place,
+            trace: &trace,
             answer,
         };
         read_line(line, &trace, seed)
@@ -76,7 +89,7 @@ impl<'a> Prediction<'a> {
 /// The object that a line is.
 #[derive(Clone, Copy)]
 struct PredictionSeed<'p> {
-    place: &'p Cell<Place>,
+    trace: &'p Trace,
     answer: &'p str,
 }
 
@@ -92,10 +105,12 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut out = Prediction::default();
         let (mut entity, mut label, mut factors, mut weights) = (None, None, None, None);
-        let (place, answer) = (self.place, self.answer);
-        let numbers = List::of(Number, place);
-        let rows = List::of(numbers, place);
-        let mut likely = List::of(AnyNumber, place);
+        let (trace, answer) = (self.trace, self.answer);
+        let place = &trace.place;
+        let numbers = List::of(Number, trace, Limits::classes);
+        let rows = List::of(numbers, trace, Limits::items);
+        let weights_list = List::of(Number, trace, Limits::items);
+        let mut likely = List::of(AnyNumber, trace, Limits::classes);
         likely.expected = 4;
         let own = one_of([
             "entity",
@@ -115,15 +130,15 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
         each_field(&mut map, known, |map, name| {
             place.set(Place::field(name));
             match name {
-                "entity" => once(&mut entity, map.next_value_seed(Name)?)?,
-                "label" => once(&mut label, map.next_value_seed(LabelSeed)?)?,
-                "classes" => once(
-                    &mut out.classes,
-                    map.next_value_seed(List::of(Text, place))?,
-                )?,
-                "evidence" => once(&mut out.evidence, map.next_value_seed(Items { place })?)?,
+                "entity" => {
+                    let name = map.next_value_seed(Name)?;
+                    once(&mut entity, name.map(|name| trace.name(name)).transpose()?)?;
+                }
+                "label" => once(&mut label, trace.label(map.next_value_seed(LabelSeed)?)?)?,
+                "classes" => once(&mut out.classes, trace.names(map)?)?,
+                "evidence" => once(&mut out.evidence, map.next_value_seed(Items { trace })?)?,
                 "factors" => once(&mut factors, map.next_value_seed(rows)?)?,
-                "weights" => once(&mut weights, map.next_value_seed(numbers)?)?,
+                "weights" => once(&mut weights, map.next_value_seed(weights_list)?)?,
                 "samples" => once(&mut out.samples, map.next_value_seed(rows)?)?,
                 "uncertainty" => once(&mut out.uncertainty, map.next_value_seed(Parts { place })?)?,
                 _ => once(&mut out.answer, map.next_value_seed(likely)?)?,

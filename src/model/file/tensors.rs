@@ -7,6 +7,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::{DIRECTED, FORMAT, ModelError, SETTINGS_KEY, SYMMETRIC, Settings};
 use crate::learn::{Aggregator, AggregatorShape, Consistency, Mlp};
+use crate::log::Limits;
 use crate::math::dense;
 
 /// A dense layer as in the file, but with weights `[inputs][outputs]`.
@@ -71,7 +72,11 @@ pub(super) struct TensorFile<'a> {
 }
 
 impl<'a> TensorFile<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, ModelError> {
+    pub(super) fn new(bytes: &'a [u8], limits: &Limits) -> Result<Self, ModelError> {
+        // The format begins with the length of its header.
+        if let Some((length, _)) = bytes.split_first_chunk() {
+            limits.header_bytes(u64::from_le_bytes(*length))?;
+        }
         let format = |error: safetensors::SafeTensorError| ModelError::Format(error.to_string());
         let tensors = SafeTensors::deserialize(bytes).map_err(format)?;
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(format)?;

@@ -1,0 +1,140 @@
+//! Thrift's compact protocol, as far as descriptions and headers need it, with bounds of our own.
+//!
+//! A struct is a list of fields of a type and a number, each a variable-length integer, a text with its
+//! length, a list, or another struct.
+
+/// Why reading stops.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// There are not enough bytes.
+    Short,
+    /// No bytes to come could make sense of it.
+    Wrong,
+}
+
+/// A reader of the compact protocol.
+pub(super) struct Thrift<'a> {
+    pub bytes: &'a [u8],
+    pub at: usize,
+    /// No text and no list is longer.
+    pub most: u64,
+}
+
+/// Structs in structs that are skipped; three levels are needed.
+pub(super) const MAX_DEPTH: usize = 8;
+
+// Types of the protocol.
+pub(super) const STOP: u8 = 0;
+pub(super) const LIST: u8 = 9;
+pub(super) const STRUCT: u8 = 12;
+
+impl Thrift<'_> {
+    /// The type of the next field; none at the end of the struct.
+    pub(super) fn field(&mut self, id: &mut i64) -> Result<Option<u8>, Stop> {
+        let byte = self.byte()?;
+        let (step, kind) = (byte >> 4, byte & 0x0f);
+        if kind == STOP {
+            return Ok(None);
+        }
+        *id = match step {
+            0 => self.integer()?,
+            step => id.checked_add(i64::from(step)).ok_or(Stop::Wrong)?,
+        };
+        Ok(Some(kind))
+    }
+
+    fn byte(&mut self) -> Result<u8, Stop> {
+        let byte = *self.bytes.get(self.at).ok_or(Stop::Short)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn forward(&mut self, count: u64) -> Result<(), Stop> {
+        if count > self.most {
+            return Err(Stop::Wrong);
+        }
+        let left = self.bytes.len() - self.at;
+        match usize::try_from(count) {
+            Ok(count) if count <= left => {
+                self.at += count;
+                Ok(())
+            }
+            _ => Err(Stop::Short),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, Stop> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(Stop::Wrong)
+    }
+
+    /// 0, −1, 1, −2, … are written as 0, 1, 2, 3, …
+    pub(super) fn integer(&mut self) -> Result<i64, Stop> {
+        let number = self.number()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    /// The type of the elements of a list, and how many there are.
+    pub(super) fn list(&mut self) -> Result<(u8, u64), Stop> {
+        let byte = self.byte()?;
+        let count = match byte >> 4 {
+            15 => self.number()?,
+            count => u64::from(count),
+        };
+        Ok((byte & 0x0f, count))
+    }
+
+    pub(super) fn skip(&mut self, kind: u8, depth: usize) -> Result<(), Stop> {
+        let depth = depth.checked_sub(1).ok_or(Stop::Wrong)?;
+        match kind {
+            1 | 2 => Ok(()),
+            3 => self.forward(1),
+            4..=6 => self.number().map(|_| ()),
+            7 => self.forward(8),
+            8 => {
+                let length = self.number()?;
+                self.forward(length)
+            }
+            LIST | 10 => {
+                let (kind, count) = self.list()?;
+                self.skip_all(&[kind], count, depth)
+            }
+            11 => {
+                let count = self.number()?;
+                if count == 0 {
+                    return Ok(());
+                }
+                let byte = self.byte()?;
+                self.skip_all(&[byte >> 4, byte & 0x0f], count, depth)
+            }
+            STRUCT => {
+                let mut id = 0;
+                while let Some(kind) = self.field(&mut id)? {
+                    self.skip(kind, depth)?;
+                }
+                Ok(())
+            }
+            _ => Err(Stop::Wrong),
+        }
+    }
+
+    /// Elements of a list or a map; a truth value among them takes a byte of its own.
+    fn skip_all(&mut self, kinds: &[u8], count: u64, depth: usize) -> Result<(), Stop> {
+        if count > self.most {
+            return Err(Stop::Wrong);
+        }
+        for _ in 0..count {
+            for &kind in kinds {
+                self.skip(if kind <= 2 { 3 } else { kind }, depth)?;
+            }
+        }
+        Ok(())
+    }
+}
