@@ -5,8 +5,9 @@ use std::fmt::Write;
 use super::audit::{
     checks_table, digits, finding, limit, place, provenance, reasons_table, summary, verdict,
 };
-use super::component::{self, Choice, Entry, Facts, Tone, filter, more};
+use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
+use super::table::table_with;
 use super::{escape_html, escape_terminal, table_html};
 use crate::audit::{AuditReport, Check, CheckVerdict};
 use crate::exhibit::{Axis, Figure, Panel, Role, Series};
@@ -14,7 +15,15 @@ use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
     out.push_str("<h2 id=\"summary\">Summary</h2>\n");
-    out.push_str(&table_html(&checks_table(audit)));
+    // Verdicts in their colour.
+    let verdicts: Vec<&CheckVerdict> = audit.checks.iter().map(|check| &check.verdict).collect();
+    out.push_str(&table_with(&checks_table(audit), |cell| {
+        let shown = cell.shown();
+        match verdicts.iter().find(|v| verdict(v) == shown) {
+            Some(v) => badge(tone(v).0, &shown),
+            None => escape_html(&shown),
+        }
+    }));
     for figure in figures(audit) {
         out.push_str(&component::figure(&figure, safe));
     }

@@ -80,6 +80,11 @@ pub fn table_markdown(table: &Table) -> String {
 ///
 /// Its anchor is `table-ID`: a claim may have the table's id.
 pub fn table_html(table: &Table) -> String {
+    table_with(table, |cell| escape_html(&cell.shown()))
+}
+
+/// The same with another way to show a cell as HTML.
+pub(super) fn table_with(table: &Table, shown: impl Fn(&Cell) -> String) -> String {
     let e = escape_html;
     let mut out = format!(
         "<div class=\"scroll\"><table class=\"stack\" id=\"table-{}\"><caption>{}</caption><thead><tr>",
@@ -97,7 +102,7 @@ pub fn table_html(table: &Table) -> String {
         for (i, cell) in row.iter().enumerate() {
             // The heading again, for a screen that is too narrow for columns.
             let label = table.columns.get(i).map_or("", String::as_str);
-            let (class, label, shown) = (class(i), e(label), e(&cell.shown()));
+            let (class, label, shown) = (class(i), e(label), shown(cell));
             let _ = write!(out, "<td{class} data-label=\"{label}\">{shown}</td>");
         }
         out.push_str("</tr>");

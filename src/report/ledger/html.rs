@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::steps::{Step, reported, steps};
-use super::{command, group, in_place_of, pieces, position, reason, refuted_premises, words};
+use super::{command, group, in_place_of, pieces, reason, refuted_premises, words};
 use crate::ledger::claims::Judged;
 use crate::ledger::{Evidence, EvidenceKind, Theory, Verdict, VerdictKind};
 use crate::report::component::{Entry, Facts, Tone, badge, more};
@@ -23,26 +23,24 @@ pub(crate) fn tone(kind: VerdictKind) -> Tone {
     }
 }
 
-/// The engines behind a claim: a word to filter by, and the name. Experiments count where they
-/// were run.
-pub(crate) fn engines(
-    entry: &Judged,
-    evidence: &[Evidence],
-    experiments: bool,
-) -> Vec<(&'static str, &'static str)> {
+/// The engines behind a claim: a word to filter by, and the name. An experiment counts where it was
+/// run.
+pub(crate) fn engines(entry: &Judged, around: &Around<'_>) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
     let mut add = |engine| {
         if !found.contains(&engine) {
             found.push(engine);
         }
     };
-    for piece in pieces(evidence, &entry.claim.id) {
+    for piece in pieces(around.evidence, &entry.claim.id) {
         match piece.kind {
             EvidenceKind::Theorem => add(("coq", "Coq")),
             EvidenceKind::Bound => add(("exact", "exact arithmetic")),
             EvidenceKind::Harness => add(("harness", "proof harness")),
             EvidenceKind::Property => add(("property", "statistical property")),
-            EvidenceKind::Experiment if experiments => add(("experiment", "experiment")),
+            EvidenceKind::Experiment if around.ran(piece).is_some() => {
+                add(("experiment", "experiment"));
+            }
             _ => {}
         }
     }
@@ -68,6 +66,12 @@ pub(crate) struct Around<'a> {
 }
 
 impl Around<'_> {
+    /// The experiment of a piece of evidence, where it was run.
+    fn ran(&self, piece: &Evidence) -> Option<&str> {
+        let file = |id: &&&str| piece.file.ends_with(&format!("/{}.rs", id.to_lowercase()));
+        self.experiments.iter().find(file).copied()
+    }
+
     /// A file of the repository, linked where that is possible.
     fn place(&self, file: &str, line: Option<u64>) -> String {
         let shown = match line {
@@ -88,7 +92,7 @@ impl Around<'_> {
 pub(crate) fn claim_html(entry: &Judged, around: &Around<'_>) -> String {
     let claim = entry.claim;
     let group = group(&claim.id);
-    let engines = engines(entry, around.evidence, !around.experiments.is_empty());
+    let engines = engines(entry, around);
     let engines: Vec<&str> = engines.iter().map(|(word, _)| *word).collect();
     let mut body = facts(entry, around, group.id);
     let steps = steps(&entry.finding.evidence);
@@ -268,11 +272,7 @@ fn evidence(entry: &Judged, around: &Around<'_>) -> String {
     for piece in pieces(around.evidence, &entry.claim.id) {
         let mut name = format!("{} {}", piece.kind.name(), escape_html(&piece.name));
         if piece.kind == EvidenceKind::Experiment {
-            let ran = around
-                .experiments
-                .iter()
-                .find(|id| position(piece).contains(&format!("/{}.rs", id.to_lowercase())));
-            name = match ran {
+            name = match around.ran(piece) {
                 Some(id) => format!("<a href=\"#experiment-{id}\">{name}</a>"),
                 None => format!("{name} (not run)"),
             };

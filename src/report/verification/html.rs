@@ -27,12 +27,19 @@ const SECTIONS: [(&str, &str); 6] = [
 pub(super) fn html(report: &Verification) -> String {
     let mut body = String::new();
     head(report, &mut body);
+    let ran: Vec<&str> = report.experiments.iter().map(|o| o.id.as_str()).collect();
+    let around = Around {
+        judged: &report.judged,
+        evidence: &report.evidence,
+        sources: report.sources.as_deref(),
+        experiments: &ran,
+    };
     body.push_str("<h2 id=\"theorems\">The seven theorems</h2>\n<div class=\"cards\">\n");
     for entry in theorems(&report.judged) {
-        body.push_str(&card(report, entry));
+        body.push_str(&card(&around, entry));
     }
     body.push_str("</div>\n");
-    all_claims(report, &mut body);
+    all_claims(&around, &mut body);
     experiments(report, &mut body);
     verdicts(report, &mut body);
     body.push_str("<h2 id=\"symbols\">Symbols</h2>\n");
@@ -150,17 +157,21 @@ fn head(report: &Verification, body: &mut String) {
 }
 
 /// What comes before the first semicolon, as a sentence of its own.
-fn first_clause(text: &str) -> &str {
-    text.split_once("; ").map_or(text, |(first, _)| first)
+fn first_clause(text: &str) -> String {
+    match text.split_once("; ") {
+        Some((first, _)) => format!("{first}."),
+        None => text.to_owned(),
+    }
 }
 
 /// A theorem at a glance.
-fn card(report: &Verification, entry: &Judged) -> String {
+fn card(around: &Around<'_>, entry: &Judged) -> String {
     let id = &entry.claim.id;
     let title = group(id).title;
+    let (name, about) = title.split_once(": ").unwrap_or((title, ""));
     let kind = entry.kind();
     let mut out = format!(
-        "<section class=\"card {tone}\"><h3><span>{title}</span> {badge}</h3>\
+        "<section class=\"card {tone}\"><h3>{name} {badge}</h3><p class=\"about\">{about}</p>\
          <p><b class=\"tag\">Claimed</b> {claimed}</p>",
         tone = tone(kind).name(),
         badge = badge(tone(kind), words(kind)),
@@ -169,7 +180,7 @@ fn card(report: &Verification, entry: &Judged) -> String {
     if let Some(why) = reason(entry) {
         let _ = write!(out, "<p><b class=\"tag\">Why</b> {}</p>", marked(why, id));
     }
-    for other in in_place_of(id, &report.judged) {
+    for other in in_place_of(id, around.judged) {
         let _ = write!(
             out,
             "<p><b class=\"tag\">{}</b> <a href=\"#{2}\">{2}</a> {1} {3}</p>",
@@ -180,10 +191,10 @@ fn card(report: &Verification, entry: &Judged) -> String {
             },
             badge(tone(other.kind()), words(other.kind())),
             escape_html(&other.claim.id),
-            marked(first_clause(&other.claim.statement), id),
+            marked(&first_clause(&other.claim.statement), id),
         );
     }
-    let names: Vec<&str> = engines(entry, &report.evidence, !report.experiments.is_empty())
+    let names: Vec<&str> = engines(entry, around)
         .iter()
         .map(|(_, name)| *name)
         .collect();
@@ -199,15 +210,15 @@ fn card(report: &Verification, entry: &Judged) -> String {
     out
 }
 
-fn all_claims(report: &Verification, body: &mut String) {
-    let chosen: Vec<&Judged> = report.judged.iter().collect();
+fn all_claims(around: &Around<'_>, body: &mut String) {
+    let chosen: Vec<&Judged> = around.judged.iter().collect();
     let groups = grouped(&chosen);
     let _ = writeln!(
         body,
         "<h2 id=\"claims\">All {} claims</h2>\n<p>Open a line for its place in the paper, the steps, \
          the best defence and the evidence. Symbols are explained where you point at them, and \
          <a href=\"#symbols\">in a list</a>.</p>",
-        report.judged.len()
+        around.judged.len()
     );
     let named = |value: &str, words: &str| (value.to_owned(), words.to_owned());
     let choices: [Choice<'_>; 3] = [
@@ -242,13 +253,6 @@ fn all_claims(report: &Verification, body: &mut String) {
         ),
     ];
     body.push_str(&filter("the claims", &choices));
-    let ran: Vec<&str> = report.experiments.iter().map(|o| o.id.as_str()).collect();
-    let around = Around {
-        judged: &report.judged,
-        evidence: &report.evidence,
-        sources: report.sources.as_deref(),
-        experiments: &ran,
-    };
     for (group, claims) in groups {
         let _ = writeln!(
             body,
@@ -256,7 +260,7 @@ fn all_claims(report: &Verification, body: &mut String) {
             group.id,
             escape_html(group.title)
         );
-        body.extend(claims.iter().map(|entry| claim_html(entry, &around)));
+        body.extend(claims.iter().map(|entry| claim_html(entry, around)));
         body.push_str("</section>\n");
     }
 }

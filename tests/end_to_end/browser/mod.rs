@@ -18,15 +18,11 @@ use serde_json::Value;
 
 const FAULTS: &str = include_str!("faults.js");
 
-/// Everything that is wrong with a page, on wide and narrow screens, in light and dark.
+/// Everything that is wrong with a page, on a wide screen in light and on a narrow one in the dark:
+/// colours do not depend on the width, nor widths on the colours.
 fn faults(browser: &mut Browser, file: &Path) -> Vec<String> {
     let mut all = Vec::new();
-    for (width, scheme) in [
-        (1280, "light"),
-        (1280, "dark"),
-        (400, "light"),
-        (400, "dark"),
-    ] {
+    for (width, scheme) in [(1280, "light"), (400, "dark")] {
         browser.open(file, "", width, scheme);
         let found = browser.evaluate(FAULTS);
         let found = found.as_array().unwrap().iter();
@@ -298,8 +294,8 @@ fn a_broken_page_is_noticed() {
             "<p style=\"color:#fff;background:#fff\">Nothing to see.</p>",
         ),
         (
-            "page 1500",
-            "<p style=\"width:1500px;margin:0\">As wide as a street.</p>",
+            "1280 light: page 15",
+            "<div style=\"width:1500px\">As wide as a street.</div>",
         ),
         ("no label", "<input name=\"q\"/>"),
         ("a heading is skipped", "<h4>Too deep</h4>"),
