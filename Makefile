@@ -140,11 +140,11 @@ theory-setup: ## Install Coq and its libraries (Debian, Ubuntu; says what to do 
 	  echo 'Without it, make theory quotes the committed record.'; exit 1; \
 	fi
 
-chromium-setup: ## Install Chromium, to look at the pages of the report (Debian, Ubuntu).
+chromium-setup: ## Install Chromium, in which the tests open the pages (Debian, Ubuntu).
 	@if command -v chromium chromium-browser google-chrome >/dev/null; then echo 'make chromium-setup: it is there'; \
 	elif command -v apt-get >/dev/null; then \
 	  $(ROOT) apt-get update -qq && \
-	  $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null && \
+	  $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null && \
 	  echo 'make chromium-setup: installed'; \
 	else echo 'Install Chromium or Chrome (macOS: brew install --cask chromium).'; exit 1; fi
 
@@ -159,5 +159,5 @@ what-setup-adds:
 	@add=; \
 	command -v coqc >/dev/null || add="$$add, Coq (checks every theorem again instead of quoting the record)"; \
 	cargo kani --version >/dev/null 2>&1 || add="$$add, Kani (proves the harnesses instead of testing them)"; \
-	command -v chromium chromium-browser google-chrome >/dev/null || add="$$add, Chromium (to look at the pages of the report)"; \
+	command -v chromium chromium-browser google-chrome >/dev/null || add="$$add, Chromium (the tests open the pages in it)"; \
 	if [ -n "$$add" ]; then echo "make setup would add: $${add#, }"; fi

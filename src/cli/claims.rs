@@ -1,25 +1,22 @@
 //! `lpf claims`: what the paper claims, and what became of it.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use serde_json::json;
 
-use super::display::fitted;
 use super::{Failure, output::Output};
-use crate::exhibit::{Cell, Table};
 use crate::ledger::claims::{self, Judged, judge_all};
 use crate::ledger::paper::Paper;
 use crate::ledger::{Evidence, Records, VerdictKind, evidence};
-use crate::report;
+use crate::report::{self, Look};
 
 /// List the paper's claims with their computed verdicts, or show one step by step.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  lpf claims --verdict refuted\n  lpf claims T5\n  \
-                        lpf claims --section 6.5 --format markdown"
+    after_help = "Examples:\n  lpf claims --verdict refuted\n  lpf claims --search 'calibration error'\n  \
+                        lpf claims T5\n  lpf claims --section 6.5 --format markdown"
 )]
 pub(super) struct Args {
     /// A claim, such as T5 or T1.constant: statement, hypotheses, verdict, witness step by step,
@@ -33,6 +30,10 @@ pub(super) struct Args {
     /// Only claims that stand in this section, table or figure, such as 6.5 or "Table 3"
     #[arg(long, value_name = "PLACE")]
     section: Option<String>,
+
+    /// Only claims that hold all of these words, in whatever is said of them
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
 
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
@@ -78,9 +79,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let section = args.section.as_deref();
             section.is_none_or(|section| stands_in(&entry.claim.place, section))
         })
+        .filter(|entry| {
+            let words = args.search.as_deref();
+            words.is_none_or(|words| speaks_of(entry, words))
+        })
         .collect();
     let mut output = Output::create(args.output.as_deref())?;
-    let width = output.is_terminal().then(terminal_width);
+    let look = look(output.is_terminal());
     let text = match args.format {
         Format::Json => {
             let all: Vec<_> = chosen.iter().map(|entry| entry.to_json()).collect();
@@ -92,8 +97,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .collect(),
         Format::Markdown => report::table_markdown(&report::claims_table(&chosen)),
         Format::Text => match id {
-            Some(id) => one(id, &chosen, &evidence(&records), width),
-            None => list(&report::claims_table(&chosen), width),
+            Some(id) => one(id, &chosen, &evidence(&records), look),
+            None => report::claims_text(&chosen, look),
         },
     };
     output.write(text.as_bytes())?;
@@ -146,53 +151,38 @@ fn unknown(id: &str) -> String {
     format!("no claim is called {id:?}; {hint}")
 }
 
+/// Whether all words occur in what is said of a claim, in any case.
+fn speaks_of(entry: &Judged, words: &str) -> bool {
+    let said = report::claim_text(entry, &[], Look::default()).to_lowercase();
+    let mut words = words.split_whitespace();
+    words.all(|word| said.contains(&word.to_lowercase()))
+}
+
 /// The claim itself in full, then one line for each that belongs to it.
-fn one(id: &str, chosen: &[&Judged], evidence: &[Evidence], width: Option<usize>) -> String {
+fn one(id: &str, chosen: &[&Judged], evidence: &[Evidence], look: Look) -> String {
     let (itself, others): (Vec<&Judged>, Vec<&Judged>) =
         chosen.iter().partition(|entry| entry.claim.id == id);
     let mut out: String = itself
         .iter()
-        .map(|entry| report::claim_text(entry, evidence))
+        .map(|entry| report::claim_text(entry, evidence, look))
         .collect();
     if !others.is_empty() {
-        let mut table = report::claims_table(&others);
-        table.title = format!("Other claims that belong to {id}");
-        out.push('\n');
-        out.push_str(&list(&table, width));
+        out.push_str(&format!("\nOther claims that belong to {id}\n\n"));
+        out.push_str(&report::claims_text(&others, look));
     }
     out
 }
 
-/// The table, its last column cut so that a line fits the terminal.
-fn list(table: &Table, width: Option<usize>) -> String {
-    let mut table = table.clone();
-    if let Some(width) = width {
-        // Two spaces before and between three columns, and the widths of the first two.
-        let used = table.rows.iter().map(|row| {
-            let cells = row.iter().take(2);
-            cells
-                .map(|cell| cell.shown().chars().count())
-                .sum::<usize>()
-        });
-        let room = width.saturating_sub(used.max().unwrap_or(0) + 8).max(20);
-        for row in &mut table.rows {
-            if let Some(Cell::Text(text)) = row.last_mut()
-                && text.chars().count() > room
-            {
-                *text = fitted(text, room, true);
-            }
-        }
+/// What a terminal can show; plain lines for anything else. `NO_COLOR` (see no-color.org) and a dumb
+/// terminal have no colours.
+pub(super) fn look(terminal: bool) -> Look {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    Look {
+        columns: terminal.then_some(columns),
+        colour: terminal && !dumb && !set("NO_COLOR"),
     }
-    report::table_text(&table)
-}
-
-/// Columns of the terminal; 100 where it does not say.
-fn terminal_width() -> usize {
-    let size = std::io::stdout()
-        .is_terminal()
-        .then(terminal_size::terminal_size);
-    size.flatten()
-        .map_or(100, |(width, _)| usize::from(width.0))
 }
 
 #[cfg(test)]

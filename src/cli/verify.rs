@@ -1,12 +1,18 @@
 //! `lpf verify`: all claims judged, the experiments run, everything compared with what is pinned,
 //! and reported.
 
+mod checkout;
+mod date;
+
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::process::ExitCode;
 
 use clap::Parser;
 
+use checkout::Checkout;
+
+use super::claims::look;
 use super::display::{escaped, style};
 use super::output::{self, Output, say};
 use super::{Failure, experiment};
@@ -14,9 +20,9 @@ use crate::experiments::{EXPERIMENTS, Outcome, Settings, digest};
 use crate::files::NewFolder;
 use crate::ledger::claims::{self, Judged, judge_each};
 use crate::ledger::paper::Paper;
-use crate::ledger::{PINNED, Recheck, Records, Run, changes, evidence, read_record};
+use crate::ledger::{PINNED, Recheck, Records, Run, Theory, changes, evidence, read_record};
 use crate::log::sha256;
-use crate::report::{self, Verification};
+use crate::report::{self, Engine, EngineState, Verification};
 
 /// Judge every claim of the paper, compare with the pinned verdicts, run the experiments, and write
 /// the report.
@@ -36,6 +42,11 @@ pub(super) struct Args {
     /// Judge the claims only; the report then says that the experiments were not run
     #[arg(long)]
     skip_experiments: bool,
+
+    /// Where the page's links to files of the repository lead, such as
+    /// https://example.org/lpf-verify/blob/main/ [default: the checkout that this runs in]
+    #[arg(long, value_name = "ADDRESS")]
+    sources: Option<String>,
 
     /// Seed of the experiments' data, training and trials
     #[arg(long, value_name = "S", default_value_t = Settings::default().seed)]
@@ -58,10 +69,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     bar.finish_and_clear();
     let changes = changes(&judged);
 
-    let chosen: Vec<&Judged> = judged.iter().collect();
-    for table in [report::claims_table(&chosen), report::counts_table(&judged)] {
-        out.write(format!("{}\n", report::table_text(&table)).as_bytes())?;
-    }
+    let look = look(std::io::stdout().is_terminal());
+    let theorems = report::theorems_text(&judged, look);
+    let counts = report::table_text(&report::counts_table(&judged));
+    let more = "`lpf claims` lists them, `lpf claims T5` explains one.\n";
+    out.write(format!("{theorems}\n{counts}\n{more}\n").as_bytes())?;
 
     let settings = Settings {
         seed: args.seed,
@@ -72,16 +84,30 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     } else {
         experiment::outcomes(settings, EXPERIMENTS.iter())?
     };
+    let checkout = Checkout::here();
+    let mut evidence = evidence(&records);
+    if let Some(checkout) = &checkout {
+        for piece in &mut evidence {
+            checkout.locate(piece);
+        }
+    }
+    let sources = args
+        .sources
+        .clone()
+        .map(|address| match address.ends_with('/') {
+            true => address,
+            false => address + "/",
+        });
     let verification = Verification {
-        runs: [
-            ("proofs", "make prove", &records.proofs),
-            ("properties", "make properties", &records.properties),
-        ]
-        .map(|(name, how, run)| (name, about(name, how, run.as_ref())))
-        .into(),
-        not_run: not_run(&records, &experiments),
+        engines: engines(&records, &judged, &experiments, checkout.as_ref()),
+        when: date::in_words(date::now()),
+        commit: checkout.as_ref().map_or_else(
+            || "not run in a checkout of this version, so that no commit is known".to_owned(),
+            Checkout::words,
+        ),
+        sources: sources.or_else(|| checkout.as_ref()?.seen_from(&args.output)),
         about: provenance(&paper, &args.records, settings, &experiments),
-        evidence: evidence(&records),
+        evidence,
         judged,
         changes,
         experiments,
@@ -90,11 +116,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     for outcome in &verification.experiments {
         said += &format!("{}: {}\n", outcome.id, outcome.sentence);
     }
-    for (_, line) in &verification.runs {
-        said += &format!("{}\n", escaped(line));
+    let ran = |engine: &&Engine| engine.state != EngineState::NotRun;
+    for engine in verification.engines.iter().filter(ran) {
+        let (name, state) = (&engine.name, engine.state.words());
+        said += &format!("{name}: {state}; {}\n", escaped(&engine.said));
     }
-    for line in &verification.not_run {
-        said += &format!("NOT RUN  {}\n", escaped(line));
+    for line in verification.not_run() {
+        said += &format!("NOT RUN  {}\n", escaped(&line));
     }
     for (name, text) in verification.documents() {
         output::write(Some(&args.output.join(name)), &text)?;
@@ -124,28 +152,86 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What the report does not rest on because nobody ran it.
-fn not_run(records: &Records, experiments: &[Outcome]) -> Vec<String> {
-    let mut lines = Vec::new();
-    match &records.proofs {
-        None => lines.push("proof harnesses: `make prove`".to_owned()),
-        Some(run) => {
-            let without = run.rows.iter().filter(|row| !row.by_kani).count();
-            if without > 0 {
-                lines.push(format!(
-                    "Kani, for {without} of {} harnesses: `make kani-setup`, then `make prove`",
-                    run.rows.len()
-                ));
-            }
-        }
+/// Every engine, and what it did.
+fn engines(
+    records: &Records,
+    judged: &[Judged],
+    experiments: &[Outcome],
+    checkout: Option<&Checkout>,
+) -> Vec<Engine> {
+    let theory = Theory::committed();
+    let coq = match records.theory {
+        Some(Recheck::Holds) => EngineState::Held,
+        Some(_) => EngineState::Failed,
+        None => EngineState::Quoted,
+    };
+    let head = checkout.map(|checkout| checkout.commit.as_str());
+    let kani = |run: &Run| run.rows.iter().filter(|row| row.by_kani).count();
+    let proofs = records.proofs.as_ref();
+    let proved = proofs.map_or(0, kani);
+    let all = proofs.map_or(0, |run| run.rows.len());
+    let engine = |name: &str, state, said, command| Engine {
+        name: name.to_owned(),
+        state,
+        said,
+        command,
+    };
+    vec![
+        engine(
+            "exact arithmetic",
+            EngineState::Held,
+            format!("{} claims judged by this run", judged.len()),
+            "lpf verify",
+        ),
+        engine(
+            &theory.engine,
+            coq,
+            format!(
+                "{} theorems {}",
+                theory.theorems().len(),
+                theory.standing(records.theory)
+            ),
+            "make theory THEORY=required",
+        ),
+        engine(
+            "Kani",
+            match proofs {
+                Some(run) if proved > 0 => state(Some(run)),
+                _ => EngineState::NotRun,
+            },
+            format!("{proved} of {all} recorded harnesses settled by it"),
+            "make kani-setup && make prove",
+        ),
+        engine(
+            "proof harnesses as tests",
+            state(proofs),
+            about(proofs, head),
+            "make prove",
+        ),
+        engine(
+            "statistical properties",
+            state(records.properties.as_ref()),
+            about(records.properties.as_ref(), head),
+            "make properties",
+        ),
+        engine(
+            "experiments",
+            match experiments.is_empty() {
+                true => EngineState::NotRun,
+                false => EngineState::Held,
+            },
+            format!("{} run", experiments.len()),
+            "lpf verify",
+        ),
+    ]
+}
+
+fn state(run: Option<&Run>) -> EngineState {
+    match run {
+        None => EngineState::NotRun,
+        Some(run) if run.holds => EngineState::Held,
+        Some(_) => EngineState::Failed,
     }
-    if records.properties.is_none() {
-        lines.push("statistical properties: `make properties`".to_owned());
-    }
-    if experiments.is_empty() {
-        lines.push("experiments: `lpf verify` without --skip-experiments".to_owned());
-    }
-    lines
 }
 
 /// Versions, seeds, and digests of what went in and came out.
@@ -161,7 +247,6 @@ fn provenance(
         .collect();
     let mut about = vec![
         ("lpf-verify", env!("CARGO_PKG_VERSION").to_owned()),
-        ("commit", head().unwrap_or_else(|| "unknown".to_owned())),
         (
             "machine",
             format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
@@ -185,22 +270,17 @@ fn provenance(
 }
 
 /// One line about the last run of an engine: what came out, how old it is, of which commit.
-fn about(name: &str, how: &str, run: Option<&Run>) -> String {
+fn about(run: Option<&Run>, head: Option<&str>) -> String {
     let Some(run) = run else {
-        return format!("{name}: NOT RUN; `{how}` runs them, and nothing here counts on them");
+        return "nothing here counts on them".to_owned();
     };
-    let outcome = if run.holds { "all held" } else { "FAILED" };
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(run.time, |since| since.as_secs());
-    let here = head();
     let commit = run.commit.get(..12).unwrap_or(&run.commit);
     let mut line = format!(
-        "{name}: {outcome}, {} of them, {} ago, on commit {commit}",
+        "{} of them, {} ago, on commit {commit}",
         run.rows.len(),
-        age(now.saturating_sub(run.time))
+        age(date::now().saturating_sub(run.time))
     );
-    if here.is_some_and(|here| here != run.commit) {
+    if head.is_some_and(|head| head != run.commit) {
         line.push_str(" (NOT the present commit)");
     }
     if run.modified {
@@ -218,16 +298,6 @@ fn age(seconds: u64) -> String {
     };
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {unit}{plural}")
-}
-
-/// The commit that is checked out here, where git knows one.
-fn head() -> Option<String> {
-    let output = Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -254,17 +324,20 @@ mod tests {
         let experiments = vec![outcome];
         let records = Records::none();
         let paper = Paper::published();
+        let judged = judge_each(&paper, &records, |_| ());
         let verification = Verification {
-            judged: judge_each(&paper, &records, |_| ()),
+            engines: engines(&records, &judged, &experiments, None),
+            judged,
             evidence: evidence(&records),
             changes: Vec::new(),
-            runs: Vec::new(),
-            not_run: not_run(&records, &experiments),
+            when: "today".into(),
+            commit: "commit abc".into(),
+            sources: None,
             about: provenance(&paper, Path::new(""), Settings::default(), &experiments),
             experiments,
         };
         let [(_, html), (_, json), (_, markdown), (_, junit)] = verification.documents();
-        assert_eq!(html.matches("href=\"#experiment-T2\"").count(), 1);
+        assert!(html.contains("href=\"#experiment-T2\""));
         assert_eq!(html.matches("id=\"experiment-T2\"").count(), 1);
         let ids: Vec<&str> = html
             .split(" id=\"")
@@ -278,8 +351,8 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["experiments"][0]["id"], "T2");
         assert!(markdown.contains("sentence"));
-        // Proofs and properties were not run, and say so; the experiments were.
-        assert_eq!(junit.matches("<skipped").count(), 2);
+        // Kani, harnesses and properties were not run, and say so; the experiments were.
+        assert_eq!(junit.matches("<skipped").count(), 3);
     }
 
     #[test]

@@ -5,23 +5,30 @@ use std::fmt::Write;
 use super::audit::{
     checks_table, digits, finding, limit, place, provenance, reasons_table, summary, verdict,
 };
-use super::{escape_html, escape_terminal, page, svg, table_html};
+use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
+use super::page::with_sections;
+use super::table::table_with;
+use super::{escape_html, escape_terminal, table_html};
 use crate::audit::{AuditReport, Check, CheckVerdict};
 use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
-    out.push_str(&table_html(&checks_table(audit)));
+    out.push_str("<h2 id=\"summary\">Summary</h2>\n");
+    // Verdicts in their colour.
+    let verdicts: Vec<&CheckVerdict> = audit.checks.iter().map(|check| &check.verdict).collect();
+    out.push_str(&table_with(&checks_table(audit), |cell| {
+        let shown = cell.shown();
+        match verdicts.iter().find(|v| verdict(v) == shown) {
+            Some(v) => badge(tone(v).0, &shown),
+            None => escape_html(&shown),
+        }
+    }));
     for figure in figures(audit) {
-        let _ = writeln!(
-            out,
-            "<figure>{}<figcaption>{}</figcaption></figure>",
-            svg(&figure),
-            safe(&figure.caption)
-        );
+        out.push_str(&component::figure(&figure, safe));
     }
     if audit.rejected.count > 0 {
-        out.push_str("<h2>Rows that could not be used</h2>\n");
+        out.push_str("<h2 id=\"rejected\">Rows that could not be used</h2>\n");
         out.push_str(&table_html(&reasons_table(audit)));
         out.push_str("<ul>");
         for row in &audit.rejected.first {
@@ -36,14 +43,15 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
         }
         out.push_str("</ul>\n");
     }
-    out.push_str("<h2>Every check</h2>\n");
-    for check in &audit.checks {
-        out.push_str(&article(check));
-    }
-    out.push_str("<h2>Inputs and settings</h2>\n<dl class=\"settings\">");
-    let mut item = |name: &str, value: &str| {
-        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", safe(name), safe(value));
-    };
+    out.push_str("<h2 id=\"claims\">Every check</h2>\n");
+    let kinds = ["fail", "undecided", "pass", "information", "not-run"];
+    let kinds = kinds.map(|kind| (kind.to_owned(), kind.replace('-', " ")));
+    let choices: [Choice<'_>; 1] = [("verdict", "Verdict", kinds.into())];
+    out.push_str(&filter("the checks", &choices));
+    out.extend(audit.checks.iter().map(entry));
+    out.push_str("<h2 id=\"settings\">Inputs and settings</h2>\n");
+    let mut facts = Facts::default();
+    let mut item = |name: &str, value: &str| facts.html(&escape_terminal(name), &safe(value));
     for (role, inputs) in [("input", &audit.inputs), ("baseline", &audit.baseline)] {
         for input in inputs {
             let (name, rows, usable) = (&input.name, input.rows, input.usable);
@@ -71,8 +79,13 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
         "made by",
         &format!("{} {}", audit.tool.name, audit.tool.version),
     );
-    out.push_str("</dl>\n");
-    page("Audit of a log of predictions", &out)
+    out.push_str(&facts.finish());
+    let sections = [
+        ("summary", "Summary"),
+        ("claims", "Every check"),
+        ("settings", "Inputs and settings"),
+    ];
+    with_sections("Audit of a log of predictions", &sections, &out)
 }
 
 /// For text and quoted attributes, with what cannot be seen made visible.
@@ -80,64 +93,71 @@ fn safe(text: &str) -> String {
     escape_html(&escape_terminal(text))
 }
 
-fn article(check: &Check) -> String {
-    let mut out = format!(
-        "<article id=\"{}\"><h3>{} <span class=\"verdict\">{}</span></h3><p>{}</p>",
-        safe(check.id),
-        safe(check.title),
-        safe(verdict(&check.verdict)),
-        safe(&finding(check))
-    );
-    if matches!(check.verdict, CheckVerdict::NotRun { .. }) {
-        out.push_str("</article>\n");
-        return out;
+/// The colour of a verdict, and the word to filter by.
+fn tone(verdict: &CheckVerdict) -> (Tone, &'static str) {
+    match verdict {
+        CheckVerdict::Pass => (Tone::Good, "pass"),
+        CheckVerdict::Fail => (Tone::Bad, "fail"),
+        CheckVerdict::Undecided { .. } => (Tone::Mixed, "undecided"),
+        CheckVerdict::NotRun { .. } => (Tone::Open, "not-run"),
+        CheckVerdict::Information => (Tone::Open, "information"),
     }
-    out.push_str("<dl class=\"settings\">");
-    let mut item = |name: &str, value: String| {
-        if !value.is_empty() {
-            let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", safe(&value));
-        }
-    };
-    item("value", check.value.map_or(String::new(), digits));
-    item(
-        "interval",
-        check.interval.map_or(String::new(), |i| {
-            format!(
-                "{} to {} ({} %, {})",
-                digits(i.low),
-                digits(i.high),
-                digits(100.0 * i.confidence),
-                i.method
-            )
-        }),
-    );
-    item("limit", limit(check.threshold));
-    item("rows", check.n.to_string());
-    item(
-        "power",
-        check.power.map_or(String::new(), |p| {
-            format!(
-                "a true value of {} fails with probability {}",
-                digits(p.effect),
-                digits(p.probability)
-            )
-        }),
-    );
-    out.push_str("</dl>");
+}
+
+/// One check; open where it failed.
+fn entry(check: &Check) -> String {
+    let (tone, kind) = tone(&check.verdict);
+    let mut facts = Facts::default();
+    let mut item = |name: &str, value: String| facts.html(name, &safe(&value));
+    if !matches!(check.verdict, CheckVerdict::NotRun { .. }) {
+        item("value", check.value.map_or(String::new(), digits));
+        item(
+            "interval",
+            check.interval.map_or(String::new(), |i| {
+                format!(
+                    "{} to {} ({} %, {})",
+                    digits(i.low),
+                    digits(i.high),
+                    digits(100.0 * i.confidence),
+                    i.method
+                )
+            }),
+        );
+        item("limit", limit(check.threshold));
+        item("rows", check.n.to_string());
+        item(
+            "power",
+            check.power.map_or(String::new(), |p| {
+                format!(
+                    "a true value of {} fails with probability {}",
+                    digits(p.effect),
+                    digits(p.probability)
+                )
+            }),
+        );
+    }
+    let mut body = facts.finish();
     if !check.worst.is_empty() {
-        out.push_str("<details><summary>Worst rows</summary><ul>");
-        for row in &check.worst {
-            let _ = write!(
-                out,
-                "<li><code>{}</code>: {}</li>",
-                safe(&place(row)),
-                digits(row.value)
-            );
-        }
-        out.push_str("</ul></details>");
+        let rows = check.worst.iter().map(|row| {
+            let (place, value) = (safe(&place(row)), digits(row.value));
+            format!("<li><code>{place}</code>: {value}</li>")
+        });
+        body.push_str(&more(
+            "Worst rows",
+            &format!("<ul>{}</ul>", rows.collect::<String>()),
+        ));
     }
-    out.push_str("</article>\n");
-    out
+    Entry {
+        id: &escape_terminal(check.id),
+        verdict: (tone, verdict(&check.verdict)),
+        name: &escape_terminal(check.title),
+        what: &safe(&finding(check)),
+        data: &[("verdict", kind)],
+        open: kind == "fail",
+        printed: true,
+        body: &body,
+    }
+    .html()
 }
 
 fn figures(audit: &AuditReport) -> Vec<Figure> {

@@ -6,6 +6,8 @@
 //! | `audit`, `audit_*` | [`AuditReport`](crate::audit::AuditReport) as text, JSON, Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
+//! | `component` | the parts that every page is made of |
+//! | `glossary` | the paper's symbols, explained |
 //! | `ledger` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
 //! | `verification` | the report of `lpf verify`: a page, JSON, Markdown and JUnit |
@@ -16,7 +18,9 @@ mod audit_html;
 mod audit_markdown;
 mod audit_text;
 mod chart;
+mod component;
 mod escape;
+mod glossary;
 mod junit;
 mod ledger;
 mod page;
@@ -28,10 +32,11 @@ pub use chart::svg;
 pub use escape::{escape_html, escape_json, escape_markdown, escape_terminal, is_unseen};
 pub use junit::{JunitCase, junit};
 pub use ledger::{
-    claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, theorems_table,
+    Group, Look, claim_markdown, claim_text, claims_table, claims_text, counts_table, group,
+    grouped, theorems_table, theorems_text,
 };
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
 };
-pub use verification::Verification;
+pub use verification::{Engine, EngineState, Verification};

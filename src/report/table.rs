@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{escape_html, escape_markdown, escape_terminal, svg};
+use super::component::{self, Facts};
+use super::{escape_html, escape_markdown, escape_terminal};
 use crate::exhibit::{Cell, Table};
 use crate::experiments::Outcome;
 
 /// How many columns of a terminal `text` takes: one for each character that is not a combining
 /// mark or of zero width. Enough for the letters, digits and symbols that tables hold.
-fn width(text: &str) -> usize {
+pub(super) fn width(text: &str) -> usize {
     text.chars()
         .filter(|c| !matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe0f}'))
         .count()
@@ -79,9 +80,14 @@ pub fn table_markdown(table: &Table) -> String {
 ///
 /// Its anchor is `table-ID`: a claim may have the table's id.
 pub fn table_html(table: &Table) -> String {
+    table_with(table, |cell| escape_html(&cell.shown()))
+}
+
+/// The same with another way to show a cell as HTML.
+pub(super) fn table_with(table: &Table, shown: impl Fn(&Cell) -> String) -> String {
     let e = escape_html;
     let mut out = format!(
-        "<div class=\"scroll\"><table id=\"table-{}\"><caption>{}</caption><thead><tr>",
+        "<div class=\"scroll\"><table class=\"stack\" id=\"table-{}\"><caption>{}</caption><thead><tr>",
         e(&table.id),
         e(&table.title)
     );
@@ -94,7 +100,10 @@ pub fn table_html(table: &Table) -> String {
     for row in &table.rows {
         out.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
-            let _ = write!(out, "<td{}>{}</td>", class(i), e(&cell.shown()));
+            // The heading again, for a screen that is too narrow for columns.
+            let label = table.columns.get(i).map_or("", String::as_str);
+            let (class, label, shown) = (class(i), e(label), shown(cell));
+            let _ = write!(out, "<td{class} data-label=\"{label}\">{shown}</td>");
         }
         out.push_str("</tr>");
     }
@@ -133,29 +142,66 @@ fn with_parts(
     out
 }
 
-/// An experiment as an HTML section, its figures inline.
+/// An experiment as an HTML section: the first table, which is the one that compares, the sentence
+/// under it, and the figures; settings and further tables are closed until they are opened.
 pub fn outcome_html(outcome: &Outcome) -> String {
     let e = escape_html;
     let mut out = format!(
-        "<section id=\"experiment-{0}\"><h3>{0}: {1}</h3><p>{2}</p><dl class=\"settings\">",
+        "<section id=\"experiment-{0}\"><h3>{0}: {1}</h3>\n",
         e(&outcome.id),
         e(&outcome.title),
-        e(&outcome.sentence)
     );
-    for (name, value) in &outcome.settings {
-        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", e(name), e(value));
+    let (first, others) = outcome.tables.split_at(outcome.tables.len().min(1));
+    out.extend(first.iter().map(table_html));
+    let (sentence, lists) = folded(&outcome.sentence);
+    let _ = writeln!(out, "<p>{}</p>", e(&sentence));
+    for (name, items) in lists {
+        let items = items.iter().map(|item| format!("<li>{}</li>", e(item)));
+        let items = format!("<ul>{}</ul>", items.collect::<String>());
+        out.push_str(&component::more(&name, &items));
     }
-    out.push_str("</dl>\n");
-    out.extend(outcome.tables.iter().map(table_html));
-    for figure in &outcome.figures {
-        let (image, caption) = (svg(figure), e(&figure.caption));
-        let _ = writeln!(
-            out,
-            "<figure>{image}<figcaption>{caption}</figcaption></figure>"
-        );
+    out.extend(outcome.figures.iter().map(|f| component::figure(f, e)));
+    let mut settings = Facts::default();
+    for (name, value) in &outcome.settings {
+        settings.text(name, value);
+    }
+    let inside = settings.finish() + &others.iter().map(table_html).collect::<String>();
+    if !inside.is_empty() {
+        out.push_str(&component::more("Settings and all tables", &inside));
     }
     out.push_str("</section>\n");
     out
+}
+
+/// A sentence without the lists in its parentheses, and each list under the words that lead to it:
+/// what is read at a glance, and what is read when it is wanted.
+fn folded(sentence: &str) -> (String, Vec<(String, Vec<String>)>) {
+    let (mut short, mut lists) = (String::new(), Vec::new());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once(" (") {
+        let mut depth = 1;
+        let end = after.char_indices().find(|(_, c)| {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            depth == 0
+        });
+        let Some((end, _)) = end else { break };
+        let (inside, behind) = (&after[..end], &after[end + 1..]);
+        short.push_str(before);
+        if inside.contains("; ") {
+            let lead = before.rsplit([';', ',']).next().unwrap_or(before).trim();
+            let items = inside.split("; ").map(str::to_owned).collect();
+            lists.push((lead.to_owned(), items));
+        } else {
+            let _ = write!(short, " ({inside})");
+        }
+        rest = behind;
+    }
+    short.push_str(rest);
+    (short, lists)
 }
 
 #[cfg(test)]
@@ -183,9 +229,26 @@ mod tests {
     }
 
     #[test]
+    fn a_long_sentence_is_folded() {
+        let (short, lists) = folded(
+            "Of 4 statements, in agreement with our run: 3 (a (0.5); b; c); not in agreement: 1 (d: 0.1 \
+             here). T5′ holds.",
+        );
+        let want = "Of 4 statements, in agreement with our run: 3; not in agreement: 1 (d: 0.1 here). \
+                    T5′ holds.";
+        assert_eq!(short, want);
+        let [(lead, items)] = &lists[..] else {
+            panic!("{lists:?}")
+        };
+        assert_eq!(lead, "in agreement with our run: 3");
+        assert_eq!(items[..], ["a (0.5)", "b", "c"]);
+        assert_eq!(folded("no (end").0, "no (end");
+    }
+
+    #[test]
     fn markup_in_cells_is_escaped() {
         assert!(table_markdown(&table()).contains("| a\\|&lt;b&gt; | 0.12 ± 0.50 |"));
         let html = table_html(&table());
-        assert!(html.contains("<td>a|&lt;b&gt;</td><td class=\"n\">0.12 ± 0.50</td>"));
+        assert!(html.contains("data-label=\"name\">a|&lt;b&gt;</td><td class=\"n\" data-label=\"ECE\">0.12 ± 0.50</td>"));
     }
 }

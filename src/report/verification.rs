@@ -1,18 +1,71 @@
-//! The report of a verification, in each of its four forms.
+//! The report of a verification, in each of its four forms; `html` is the page.
+
+mod html;
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    JunitCase, claim_html, claim_markdown, claims_html, claims_table, counts_table, escape_html,
-    escape_markdown, junit, outcome_html, outcome_markdown, page, table_html, table_markdown,
+    JunitCase, claim_markdown, claims_table, counts_table, escape_markdown, junit,
+    outcome_markdown, table_markdown, theorems_table,
 };
 use crate::experiments::Outcome;
 use crate::ledger::claims::{Judged, counts};
+use crate::ledger::paper::CITATION;
 use crate::ledger::{Change, Evidence};
 
 const TITLE: &str = "Latent Posterior Factors: what is claimed, and what holds";
+
+/// What became of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum EngineState {
+    /// It ran, and all held.
+    Held,
+    /// It did not run here; a committed record of its last run is quoted.
+    Quoted,
+    /// It ran, and something failed.
+    Failed,
+    /// It did not run, and nothing counts on it.
+    NotRun,
+}
+
+impl EngineState {
+    /// The state in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            EngineState::Held => "ran, all held",
+            EngineState::Quoted => "not run here, its record is quoted",
+            EngineState::Failed => "FAILED",
+            EngineState::NotRun => "NOT RUN",
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            EngineState::Held => "✓",
+            EngineState::Quoted => "◦",
+            EngineState::Failed => "✗",
+            EngineState::NotRun => "–",
+        }
+    }
+}
+
+/// An engine of the evidence, and what it did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Engine {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub state: EngineState,
+    /// The same with numbers, in a line.
+    pub said: String,
+    /// The command that runs it.
+    pub command: &'static str,
+}
 
 /// Everything that the report of a verification says.
 #[derive(Clone, Debug)]
@@ -25,10 +78,15 @@ pub struct Verification {
     pub changes: Vec<Change>,
     /// Our own runs of the paper's experiments.
     pub experiments: Vec<Outcome>,
-    /// What came out of proofs and properties, each in a line.
-    pub runs: Vec<(&'static str, String)>,
-    /// What was not run, each with how to run it.
-    pub not_run: Vec<String>,
+    /// The engines, those that ran and those that did not.
+    pub engines: Vec<Engine>,
+    /// When the report was made: day and time.
+    pub when: String,
+    /// Of which commit, in words.
+    pub commit: String,
+    /// What stands before a file of the repository in a link, such as `../../`; none where the
+    /// page should not link there.
+    pub sources: Option<String>,
     /// Versions, seeds and digests.
     pub about: Vec<(&'static str, String)>,
 }
@@ -37,73 +95,22 @@ impl Verification {
     /// The files of the report: name and content.
     pub fn documents(&self) -> [(&'static str, String); 4] {
         [
-            ("index.html", self.html()),
+            ("index.html", html::html(self)),
             ("report.json", self.machine()),
             ("report.md", self.markdown()),
             ("junit.xml", self.junit()),
         ]
     }
 
-    fn html(&self) -> String {
-        let mut body = String::from(
-            "<p>Each verdict below was computed by this run; none is typed in. A refuted claim comes \
-             with a counterexample that you can redo by hand. \
-             <a href=\"#claims\">All claims</a> · <a href=\"#details\">Details</a> · \
-             <a href=\"#experiments\">Experiments</a> · <a href=\"#run\">About this run</a></p>\n",
-        );
-        for change in &self.changes {
-            let _ = writeln!(
-                body,
-                "<p class=\"loud\">Verdict changed: {}</p>",
-                escape_html(&change.text())
-            );
-        }
-        body.push_str(&table_html(&counts_table(&self.judged)));
-        body.push_str("<h2 id=\"claims\">All claims</h2>\n");
-        body.push_str(&claims_html(&self.judged));
-        body.push_str("<h2 id=\"details\">Details</h2>\n");
-        for entry in &self.judged {
-            body.push_str(&claim_html(entry, &self.evidence));
-            if let Some(outcome) = self.experiments.iter().find(|o| o.id == entry.claim.id) {
-                let _ = writeln!(
-                    body,
-                    "<p>Our own run: <a href=\"#experiment-{0}\">experiment {0}</a>.</p>",
-                    escape_html(&outcome.id)
-                );
-            }
-        }
-        body.push_str("<h2 id=\"experiments\">Experiments</h2>\n");
-        if self.experiments.is_empty() {
-            body.push_str("<p>Not run.</p>\n");
-        } else {
-            body.push_str(
-                "<p>The paper's experiments, run again on synthetic data whose exact posterior is \
-                 known: another model and other data, so that agreement is not expected in the \
-                 digits. Nothing is tuned towards the paper's numbers.</p>\n",
-            );
-        }
-        for outcome in &self.experiments {
-            body.push_str(&outcome_html(outcome));
-        }
-        body.push_str("<h2 id=\"run\">About this run</h2>\n<dl class=\"settings\">");
-        for (name, line) in self.facts() {
-            let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape_html(&line));
-        }
-        body.push_str("</dl>\n");
-        page(TITLE, &body)
-    }
-
-    /// Runs, what was not run, versions, seeds and digests, by name.
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let not_run = self.not_run.iter().map(|line| ("not run", line.clone()));
-        let runs = self.runs.iter().cloned();
-        runs.chain(not_run)
-            .chain(self.about.iter().cloned())
-            .collect()
+    /// What was not run, each with how to run it.
+    pub fn not_run(&self) -> impl Iterator<Item = String> {
+        let not_run = |engine: &&Engine| engine.state == EngineState::NotRun;
+        let idle = self.engines.iter().filter(not_run);
+        idle.map(|engine| format!("{}: `{}`", engine.name, engine.command))
     }
 
     fn markdown(&self) -> String {
-        let mut out = format!("# {TITLE}\n\n");
+        let mut out = format!("# {TITLE}\n\n{}\n\n", html::lead(&self.judged));
         for change in &self.changes {
             let _ = writeln!(
                 out,
@@ -111,10 +118,24 @@ impl Verification {
                 escape_markdown(&change.text())
             );
         }
-        out.push_str(&table_markdown(&counts_table(&self.judged)));
-        out.push('\n');
-        for (name, line) in self.facts() {
-            let _ = writeln!(out, "- {name}: {}", escape_markdown(&line));
+        let (title, author, year) = (CITATION.title, CITATION.author, CITATION.year);
+        let mut fact = |name: &str, text: &str| {
+            let _ = writeln!(out, "- {name}: {}", escape_markdown(text));
+        };
+        fact(
+            "audited",
+            &format!("{title}, {author}, {year} ({})", CITATION.identifier),
+        );
+        fact("reported", &format!("{}, {}", self.when, self.commit));
+        for engine in &self.engines {
+            let line = format!("{}; {}", engine.state.words(), engine.said);
+            fact(&engine.name, &line);
+        }
+        for (name, line) in &self.about {
+            fact(name, line);
+        }
+        for table in [theorems_table(&self.judged), counts_table(&self.judged)] {
+            let _ = write!(out, "\n{}", table_markdown(&table));
         }
         let chosen: Vec<&Judged> = self.judged.iter().collect();
         let claims = table_markdown(&claims_table(&chosen));
@@ -141,11 +162,14 @@ impl Verification {
                 .collect()
         };
         let value = json!({
-            "schema": "lpf-report/3",
+            "schema": "lpf-report/4",
+            "paper": CITATION,
+            "when": self.when,
+            "commit": self.commit,
             "counts": counts,
             "changed": self.changes.iter().map(Change::text).collect::<Vec<_>>(),
-            "runs": named(&self.runs),
-            "not_run": self.not_run,
+            "engines": self.engines,
+            "not_run": self.not_run().collect::<Vec<_>>(),
             "about": named(&self.about),
             "claims": claims,
             "experiments": self.experiments,
@@ -178,8 +202,8 @@ impl Verification {
             failure: Some(change.text()),
             skipped: None,
         }));
-        cases.extend(self.not_run.iter().map(|line| JunitCase {
-            name: line.clone(),
+        cases.extend(self.not_run().map(|line| JunitCase {
+            name: line,
             seconds: None,
             failure: None,
             skipped: Some("not run".to_owned()),

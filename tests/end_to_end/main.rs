@@ -5,6 +5,7 @@
 //! | `infer`, `calibrate`, `train`, `experiment`, `ledger` | the commands, as processes |
 //! | `audit`, `audit_reports` | `lpf audit`: what it computes, and what it writes |
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
+//! | `browser` | the pages, opened in Chromium |
 //! | `examples` | the programs in `examples` |
 //! | `rooms` | the order of the modules of `src` |
 
@@ -13,6 +14,7 @@
 
 mod audit;
 mod audit_reports;
+mod browser;
 mod calibrate;
 mod examples;
 mod experiment;

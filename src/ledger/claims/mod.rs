@@ -249,6 +249,11 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// The kind of its verdict.
+    pub fn kind(&self) -> VerdictKind {
+        self.finding.verdict.kind()
+    }
+
     /// The claim and its verdict as one JSON object, for reports and scripts.
     pub fn to_json(&self) -> serde_json::Value {
         let premises: Vec<String> = self.refuted_premises.iter().map(Node::to_string).collect();

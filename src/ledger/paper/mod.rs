@@ -9,6 +9,7 @@
 //! held in a value, [`Paper`], which every check takes as an argument: a test can alter one number
 //! and see which verdicts notice. They stand in `numbers.txt`, whose head explains its format.
 
+mod citation;
 mod graph;
 mod printed;
 
@@ -21,6 +22,7 @@ use num_traits::ToPrimitive;
 use super::text::{TextError, embedded};
 use crate::experiments::{Printed as Comparable, Published};
 
+pub use citation::{CITATION, Citation};
 pub use graph::{Account, Dependency, DependencyGraph, Disagreement, Node};
 pub use printed::{Printed, Relation, Source, Suffix};
 

@@ -20,6 +20,24 @@ const NAME_LINE: f64 = 14.0;
 /// Width of an average character of the 13-unit sans-serif text, on the safe side.
 const CHARACTER: f64 = 7.4;
 
+const WHITE: &str = "#ffffff";
+const GRID: &str = "#e4e4e4";
+const FRAME: &str = "#444444";
+
+/// Every colour, and what it becomes on a dark page.
+const SCHEME: [(&str, &str); 10] = [
+    (WHITE, "#16181b"),
+    (GRID, "#34383e"),
+    (FRAME, "#aeb2b8"),
+    ("#0072B2", "#56B4E9"),
+    ("#009E73", "#2FC79B"),
+    ("#CC79A7", "#E29AC4"),
+    ("#000000", "#F0F0EC"),
+    ("#D55E00", "#FF8A3D"),
+    ("#E69F00", "#F0C04D"),
+    ("#888888", "#9A9EA4"),
+];
+
 /// Colour, dash pattern and mark of a role.
 fn look(role: Role) -> (&'static str, &'static str, char) {
     match role {
@@ -32,6 +50,19 @@ fn look(role: Role) -> (&'static str, &'static str, char) {
         Role::Proven => ("#E69F00", "12 3 2 3", 'v'),
         Role::Guide => ("#888888", "4 4", '.'),
     }
+}
+
+/// The style of figures on a dark page: each colour of an attribute replaced by its counterpart. A
+/// figure that stands alone keeps its own.
+pub(crate) fn dark_scheme() -> String {
+    let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
+    for (light, dark) in SCHEME {
+        for paint in ["fill", "stroke"] {
+            let _ = write!(rules, "figure svg [{paint}=\"{light}\"]{{{paint}:{dark}}}");
+        }
+    }
+    rules.push('}');
+    rules
 }
 
 /// The figure as a complete SVG document.
@@ -49,7 +80,7 @@ pub fn svg(figure: &Figure) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" aria-label=\"{caption}\" \
          font-family=\"system-ui, sans-serif\" font-size=\"13\">\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>",
+         <rect width=\"100%\" height=\"100%\" fill=\"{WHITE}\"/>",
         caption = escape_html(&figure.caption),
     );
     let mut y = 0.0;
@@ -251,7 +282,7 @@ impl Frame {
             let x = self.px(t);
             let _ = write!(
                 out,
-                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{bottom:.1}\" stroke=\"#e4e4e4\"/>",
+                "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{bottom:.1}\" stroke=\"{GRID}\"/>",
                 self.top
             );
             // A name of several words takes a line for each, so that neighbours stay apart.
@@ -272,7 +303,7 @@ impl Frame {
             let y = self.py(t);
             let _ = write!(
                 out,
-                "<line x1=\"{:.1}\" x2=\"{right:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#e4e4e4\"/>\
+                "<line x1=\"{:.1}\" x2=\"{right:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"{GRID}\"/>\
                  <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"12\">{}</text>",
                 self.left,
                 self.left - 6.0,
@@ -282,7 +313,7 @@ impl Frame {
         }
         let _ = write!(
             out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"none\" stroke=\"#444\"/>\
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"none\" stroke=\"{FRAME}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
              <text transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             self.left,
@@ -403,6 +434,31 @@ mod tests {
             .collect();
         let panel = Panel::new("t", Axis::log("x"), Axis::linear("y"), series);
         Figure::new("f", "\"<", vec![panel.clone(), panel])
+    }
+
+    #[test]
+    fn every_colour_has_its_counterpart_in_the_dark() {
+        let text = svg(&figure(vec![(1.0, 2.0), (2.0, 3.0)]));
+        let painted = text.split(['"', ' ']).filter(|part| part.starts_with('#'));
+        let mut seen = 0;
+        for colour in painted {
+            assert!(SCHEME.iter().any(|(light, _)| *light == colour), "{colour}");
+            seen += 1;
+        }
+        assert!(seen > 10);
+        let roles = [
+            Role::Ours,
+            Role::OursToo,
+            Role::OursAlso,
+            Role::Paper,
+            Role::PaperToo,
+            Role::Claimed,
+            Role::Proven,
+            Role::Guide,
+        ];
+        for role in roles {
+            assert!(SCHEME.iter().any(|(light, _)| *light == look(role).0));
+        }
     }
 
     #[test]

@@ -7,4 +7,5 @@
 mod draw;
 mod scale;
 
+pub(super) use draw::dark_scheme;
 pub use draw::svg;

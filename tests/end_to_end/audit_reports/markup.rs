@@ -47,9 +47,10 @@ pub fn elements(text: &str) -> Result<Vec<Element>, String> {
         let (mut element, after, closed) = tag(&from[1..])?;
         element.parent = open.last().copied();
         rest = after;
-        if element.name == "style" {
+        if matches!(&*element.name, "style" | "script") {
             // Its content is no markup up to its end.
-            let end = rest.find("</style>").ok_or("a style without an end")?;
+            let end = format!("</{}>", element.name);
+            let end = rest.find(&end).ok_or("a style or script without an end")?;
             rest = &rest[end..];
         }
         if !closed && !VOID.contains(&&*element.name) {
