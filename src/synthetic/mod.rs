@@ -12,4 +12,4 @@ mod real;
 
 pub use domain::{DOMAINS, Domain, UnknownDomain};
 pub use generator::{EMBEDDING, Generator, SyntheticEntity};
-pub use real::{PackedError, REAL, RealData, RealSet, View, ViewKind};
+pub use real::{PackedError, REAL, RealData, RealSet, Recorded, View, ViewKind};

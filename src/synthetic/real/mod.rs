@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mod` | [`RealSet`], [`REAL`]: what the sets are; [`RealData`]: their numbers, and records of them |
 //! | `packed` | the columns of `digits.bin` and `phishing.bin` |
+//! | `recorded` | [`Recorded`]: what other people's methods say about the entities to be judged by |
 //! | `make.py` | made these two files; `ORIGIN.md` says from what, and under which licence |
 //! | `baselines.py` | recorded `baselines.txt`: other people's methods on the same entities |
 //!
@@ -11,14 +12,17 @@
 //! the others to be judged by: [`RealData::learning`], [`RealData::judging`].
 
 mod packed;
+mod recorded;
 
 use std::ops::Range;
 
 use crate::log::{Evidence, Label, Record};
 use crate::math::ExactSum;
 use crate::model::Corpus;
+use crate::simplex::SimplexError;
 
 pub use packed::PackedError;
+pub use recorded::Recorded;
 
 /// One view of an entity: an item of its evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +155,14 @@ impl RealSet {
     /// of its own view; the others are zero.
     pub fn dimension(&self) -> usize {
         self.views.iter().map(View::width).sum()
+    }
+
+    /// What methods of another program say about the entities to be judged by.
+    ///
+    /// # Errors
+    /// [`SimplexError`] where the embedded file is not what it should be.
+    pub fn recorded(&self) -> Result<Vec<Recorded>, SimplexError> {
+        recorded::recorded(self.name)
     }
 
     /// Its numbers.
