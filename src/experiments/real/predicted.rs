@@ -106,7 +106,13 @@ impl Prediction {
             ("predicted", number(self.predicted)),
             ("measured", number(self.measured)),
             ("outcome", Cell::text(self.fate.name())),
-            ("does not hold here", Cell::text(self.without)),
+            (
+                "does not hold here",
+                match self.without.is_empty() {
+                    true => Cell::Empty,
+                    false => Cell::text(self.without),
+                },
+            ),
         ]
     }
 }

@@ -210,3 +210,86 @@ pub(super) fn plain(distribution: Distribution) -> Calibrated {
         distribution,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{Audit, Log};
+    use crate::synthetic::REAL;
+
+    fn study() -> Study {
+        let settings = Settings {
+            entities: 40,
+            epochs: 1,
+            ..Settings::default()
+        };
+        Study::new(&REAL[1], &settings).unwrap()
+    }
+
+    /// The experiment runs what ships: records, answered by the trained model.
+    #[test]
+    fn answers_are_those_of_infer_to_the_records_of_the_set() {
+        let study = study();
+        assert_eq!(study.judged.len(), 80);
+        for method in Method::ALL {
+            let answers = study.answers(method, Weights::Shipped, &study.judged[..2]);
+            let builder = Answerer::builder(method).model(study.model.clone());
+            let shipped = builder.samples(SAMPLES).seed(1).build().unwrap();
+            for (entity, answer) in study.data.judging().zip(answers.unwrap()) {
+                let record = study.data.record(entity);
+                let items = record.evidence.iter();
+                let items: Vec<_> = items
+                    .map(|e| serde_json::json!({"id": e.id, "embedding": e.embedding}))
+                    .collect();
+                let name = &record.entity;
+                let line = serde_json::json!({"entity": name, "evidence": items}).to_string();
+                let said = shipped.answer(line).unwrap().distribution;
+                assert_eq!(said, answer, "{method}");
+            }
+        }
+        let ones = study.answers(Method::Spn, Weights::Ones, &study.judged);
+        let shipped = study.answers(Method::Spn, Weights::Shipped, &study.judged);
+        assert_ne!(ones.unwrap(), shipped.unwrap());
+    }
+
+    /// The log is one that the audit takes: every row usable, every answer that of its factors. An
+    /// altered answer is found, so the audit did look.
+    #[test]
+    fn the_log_is_consistent_for_the_audit_and_an_altered_one_is_not() {
+        let study = study();
+        for weights in [Weights::Shipped, Weights::Ones] {
+            let log = String::from_utf8(study.log(weights).unwrap()).unwrap();
+            assert_eq!(log.lines().count(), 80);
+            let first = log.lines().next().unwrap();
+            let probs = first.split_once("\"probs\":[").unwrap().1;
+            let probs = probs.split_once(']').unwrap().0;
+            let (a, b) = probs.split_once(", ").unwrap();
+            let altered = log.replacen(probs, &format!("{b}, {a}"), 1);
+            for (text, differing) in [(&log, 0.0), (&altered, 1.0)] {
+                let report = Audit::of(Log::stream("log", text.as_bytes()))
+                    .run()
+                    .unwrap();
+                assert_eq!(report.rejected.count, 0);
+                let check = report.check("consistency").unwrap();
+                assert_eq!((check.value, check.n), (Some(differing), 80));
+            }
+        }
+    }
+
+    /// Nothing that is judged was seen in training, nor in the fitting of maps.
+    #[test]
+    fn what_is_judged_trained_nothing() {
+        let study = study();
+        let used = [
+            study.split.training(),
+            study.split.validation(),
+            study.split.test(),
+        ]
+        .concat();
+        let names: Vec<String> = used.iter().map(|&e| study.data.entity_name(e)).collect();
+        assert_eq!(names.len(), 40);
+        for entity in &study.judged {
+            assert!(!names.iter().any(|name| *name == entity.name));
+        }
+    }
+}
