@@ -21,13 +21,13 @@
 //! | [`log`] | what is read: records, predictions, CSV, Parquet |
 //! | [`files`] | files that appear complete or not at all |
 //! | [`model`] | model files, calibration maps, training |
-//! | [`synthetic`] | domains whose exact posterior is known |
+//! | [`synthetic`] | domains whose exact posterior is known; two sets of real evidence |
 //! | `error` | [`Error`] over the errors of all rooms above |
 //! | [`answer`] | [`Answerer`]: the four stages behind one object |
+//! | [`audit`] | the guarantees, checked on a user's own records |
 //! | [`exhibit`] | tables and figures as data |
 //! | [`experiments`] | the paper's experiments |
 //! | [`ledger`] | the paper's numbers, its claims and their verdicts |
-//! | [`audit`] | the same guarantees, checked on a user's own records |
 //! | [`report`] | reports in several formats |
 //! | [`cli`] | the command line |
 

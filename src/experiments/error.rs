@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::aggregate::AggregateError;
 use crate::assumptions::AssumptionError;
 use crate::bounds::{BoundError, KishError};
-use crate::calibration::CalibrationError;
+use crate::calibration::{CalibrationError, MapError};
 use crate::error::{Error, ErrorKind};
 use crate::latent::FactorError;
 use crate::latent::decoder::DecodeError;
@@ -13,7 +13,7 @@ use crate::learn::{AggregatorError, DimensionError, TrainError, VaeError};
 use crate::log::RecordError;
 use crate::model::FitError;
 use crate::simplex::SimplexError;
-use crate::synthetic::UnknownDomain;
+use crate::synthetic::{PackedError, UnknownDomain};
 use crate::uncertainty::{MixtureError, UncertaintyError};
 
 /// Why an experiment could not be run.
@@ -24,6 +24,9 @@ pub enum ExperimentError {
     /// There is no such domain.
     #[error(transparent)]
     Domain(#[from] UnknownDomain),
+    /// The embedded real data are not what they should be.
+    #[error(transparent)]
+    Real(#[from] PackedError),
     #[error(transparent)]
     Fit(#[from] FitError),
     #[error(transparent)]
@@ -49,6 +52,8 @@ pub enum ExperimentError {
     Simplex(#[from] SimplexError),
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
+    #[error(transparent)]
+    Map(#[from] MapError),
     #[error(transparent)]
     Bound(#[from] BoundError),
     #[error(transparent)]

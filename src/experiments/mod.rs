@@ -17,6 +17,7 @@
 //! | `t7` | epistemic and aleatoric variance |
 //! | `assumptions` | A1 to A6 on the trained model |
 //! | `domains` | all eight domains against the exact Bayes posterior |
+//! | `real` | real evidence: methods, assumptions, and what each theorem predicts |
 
 mod assumptions;
 mod digest;
@@ -25,6 +26,7 @@ mod error;
 mod lab;
 mod outcome;
 mod published;
+mod real;
 mod statistics;
 mod t1;
 mod t2;
@@ -40,6 +42,7 @@ pub use error::ExperimentError;
 pub use lab::{Experiment, Lab, Progress, Settings};
 pub use outcome::Outcome;
 pub use published::{Findings, Printed, Published};
+pub use real::{LogSettings, real_log};
 pub use statistics::{Line, Summary, mean, percentile};
 pub use trained::{BINS, Contender, HIDDEN, SAMPLES, TestEntity, Trained};
 
@@ -54,4 +57,5 @@ pub const EXPERIMENTS: &[Experiment] = &[
     t7::EXPERIMENT,
     assumptions::EXPERIMENT,
     domains::EXPERIMENT,
+    real::EXPERIMENT,
 ];

@@ -2,7 +2,7 @@
 //!
 //! | module | what it runs |
 //! |---|---|
-//! | `infer`, `calibrate`, `train`, `experiment`, `ledger` | the commands, as processes |
+//! | `infer`, `calibrate`, `train`, `experiment`, `real`, `ledger` | the commands, as processes |
 //! | `audit`, `audit_reports` | `lpf audit`: what it computes, and what it writes |
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
 //! | `browser` | the pages, opened in Chromium |
@@ -20,6 +20,7 @@ mod examples;
 mod experiment;
 mod infer;
 mod ledger;
+mod real;
 mod reference_factors;
 mod reference_model;
 mod rooms;

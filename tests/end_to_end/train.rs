@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-fn lpf(args: &[&str], folder: &Path) -> Output {
+pub fn lpf(args: &[&str], folder: &Path) -> Output {
     let out = Command::new(env!("CARGO_BIN_EXE_lpf"))
         .args(args)
         .current_dir(folder)
@@ -14,7 +14,7 @@ fn lpf(args: &[&str], folder: &Path) -> Output {
     out.unwrap()
 }
 
-fn ok(args: &[&str], folder: &Path) -> String {
+pub fn ok(args: &[&str], folder: &Path) -> String {
     let out = lpf(args, folder);
     let errors = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.success(), "{args:?}: {errors}");
@@ -23,13 +23,13 @@ fn ok(args: &[&str], folder: &Path) -> String {
 }
 
 /// The message of a command that must fail with exit code 2.
-fn refused(args: &[&str], folder: &Path) -> String {
+pub fn refused(args: &[&str], folder: &Path) -> String {
     let out = lpf(args, folder);
     assert_eq!(out.status.code(), Some(2), "{args:?}");
     String::from_utf8(out.stderr).unwrap()
 }
 
-fn lines(text: &str) -> Vec<Value> {
+pub fn lines(text: &str) -> Vec<Value> {
     text.lines()
         .map(|l| serde_json::from_str(l).unwrap())
         .collect()
