@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
 
+mod apply;
 mod audit;
 mod calibrate;
 mod claims;
@@ -11,6 +12,7 @@ mod failure;
 mod generate;
 mod infer;
 mod input;
+mod monitor;
 mod options;
 mod output;
 mod train;
@@ -43,6 +45,8 @@ enum Command {
     Audit(audit::Args),
     Claims(claims::Args),
     Calibrate(calibrate::Args),
+    Apply(apply::Args),
+    Monitor(monitor::Args),
     Infer(infer::Args),
     Train(train::Args),
     Generate(generate::Args),
@@ -56,6 +60,8 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::Claims(args) => claims::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
+        Command::Apply(args) => apply::run(&args),
+        Command::Monitor(args) => monitor::run(&args),
         Command::Infer(args) => infer::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Generate(args) => generate::run(&args),

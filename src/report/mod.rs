@@ -5,6 +5,7 @@
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
 //! | `audit`, `audit_*` | [`AuditReport`](crate::audit::AuditReport) as text, JSON, Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
+//! | `monitor` | predictions that are watched, as text and as a page |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
 //! | `ledger` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
@@ -19,6 +20,7 @@ mod chart;
 mod escape;
 mod junit;
 mod ledger;
+mod monitor;
 mod page;
 mod table;
 mod verification;
@@ -30,6 +32,7 @@ pub use junit::{JunitCase, junit};
 pub use ledger::{
     claim_html, claim_markdown, claim_text, claims_html, claims_table, counts_table, theorems_table,
 };
+pub use monitor::{alarm_text, monitor_html, monitor_text};
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,
