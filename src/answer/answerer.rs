@@ -78,6 +78,16 @@ impl Answerer {
             };
             return Err(Error::setting("model", what));
         }
+        // The theorem behind robust sets is about weighted products of factors.
+        let product = matches!(self.method, Method::Spn | Method::PriorCorrected);
+        let sets = self.calibration().and_then(|file| file.map.sets());
+        if sets.is_some_and(|sets| sets.settings().robust.is_some()) && !product {
+            let what = format!(
+                "its sets withstand corrupted evidence with method spn or prior-corrected only, not {}",
+                self.method
+            );
+            return Err(Error::setting("calibration", what));
+        }
         Ok(self)
     }
 
@@ -240,20 +250,18 @@ impl Answerer {
             }
             _ => None,
         };
-        let calibrated = match self.calibration() {
+        let (calibrated, set) = match self.calibration() {
             Some(map) => calibrate(map, &distribution, &entity)?,
-            None => Calibrated {
-                class: distribution.argmax(),
-                confidence: *distribution.confidence(),
-                distribution,
-            },
+            None => (Calibrated::unchanged(distribution), None),
         };
+        let class = |index: usize| Class::new(index, entity.classes.clone());
         Ok(Answer {
             k_eff: effective_count(&entity.weights).ok(),
             method: self.method,
             distribution: calibrated.distribution,
             prediction: Class::new(calibrated.class, entity.classes.clone()),
             confidence: calibrated.confidence,
+            set: set.map(|set| set.into_iter().map(class).collect()),
             calibration: self.calibration().map(|file| file.map.name()),
             uncertainty,
             label: entity.label,
@@ -279,12 +287,12 @@ fn items(entity: &mut Entity<'_>, influence: Vec<Option<f64>>) -> Vec<Item> {
         .collect()
 }
 
-/// The answer after the map, if the map is for these classes.
+/// The answer after the map, and its prediction set, if the map is for these classes.
 fn calibrate(
     map: &CalibrationFile,
     answer: &Distribution,
     entity: &Entity<'_>,
-) -> std::result::Result<Calibrated, RecordError> {
+) -> std::result::Result<(Calibrated, Option<Vec<usize>>), RecordError> {
     let fail = |what: String| RecordError::shape(Place::field("classes"), what);
     if let (ClassNames::Named(own), Some(names)) = (&entity.classes, &map.names)
         && own.iter().ne(names)
@@ -292,7 +300,9 @@ fn calibrate(
         let names = names.join(", ");
         return Err(fail(format!("not those of the calibration map, {names}")));
     }
-    map.apply(answer).map_err(|error| fail(error.to_string()))
+    let set = map.set(answer, Some(&entity.weights));
+    let both = map.apply(answer).and_then(|applied| Ok((applied, set?)));
+    both.map_err(|error| fail(error.to_string()))
 }
 
 /// The field that an error of the aggregation stems from.

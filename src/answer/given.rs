@@ -42,6 +42,9 @@ pub struct Answer {
     pub prediction: Class,
     /// The probability that the prediction is right.
     pub confidence: f64,
+    /// The prediction set, where the calibration map gives one: the classes that it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<Vec<Class>>,
     /// The method of the calibration map, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<&'static str>,

@@ -35,6 +35,26 @@ impl Answerer {
         })
     }
 
+    /// The answer of a row before calibration: the logged one, or else the one that follows from its
+    /// evidence.
+    ///
+    /// # Errors
+    /// Where the logged numbers are no distribution, or there is neither.
+    pub fn answer_of(
+        &self,
+        row: &mut Row<'_>,
+        rules: RowRules<'_>,
+    ) -> Result<Distribution, RowError> {
+        let field = rules.answer_field;
+        match row.answer.take() {
+            Some(answer) => Distribution::from_rounded(answer, &rules.tolerance)
+                .map_err(|error| RowError::not_a_distribution(field, &error)),
+            None => self
+                .aggregate(row)?
+                .ok_or_else(|| RowError::no_answer(field)),
+        }
+    }
+
     /// The answer that follows from the evidence of a row, before calibration; `None` where the row
     /// does not have what the method needs.
     ///

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `builder` | [`Audit`]: what is audited, how, and against which limits |
 //! | `scan` | a log of any length into a tally, in constant memory, on all threads |
-//! | `tally`, `evidence_tally`, `item_tally` | [`Tally`]: counts and exact sums, which add up over shards |
+//! | `tally`, `evidence_tally`, `item_tally`, `set_tally` | [`Tally`]: counts and exact sums, which add up over shards |
 //! | `grid`, `histogram`, `listed`, `sample` | what a tally is made of: confidences on a fine grid, quantiles, the rows that are listed, a bounded sample |
 //! | `state` | a tally in a file |
 //! | `rounding` | how far an answer may be from its aggregate, and a weight from its confidence, for rounding alone |
 //! | `intervals`, `null`, `smooth` | intervals, verdicts and power; the ECE of a calibrated model; the smooth error's interval |
 //! | `checks` | from a tally to checks with verdicts |
+//! | `monitor`, `monitor_evidence` | [`Monitor`]: predictions watched as outcomes arrive, with an error rate that holds at any time |
 //! | `gate_file` | [`Gate`]: limits for an audit, as TOML |
 //! | `outcome` | [`AuditReport`]: the result of an audit, as pure data |
 //!
@@ -26,11 +27,15 @@ mod histogram;
 mod intervals;
 mod item_tally;
 mod listed;
+mod monitor;
+mod monitor_evidence;
+mod monitor_numbers;
 mod null;
 mod outcome;
 mod rounding;
 mod sample;
 mod scan;
+mod set_tally;
 mod smooth;
 mod state;
 mod tally;
@@ -40,10 +45,16 @@ pub use checks::{
     CHECKS, CONFIDENCE, CheckKind, ThresholdError, default_thresholds, set_threshold,
 };
 pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
+pub use monitor::{
+    Alarm, Direction, MAX_GROUPS, MAX_MONITOR_BYTES, Monitor, MonitorError, MonitorSettings, Part,
+    Watch,
+};
+pub use monitor_evidence::Evidence as MonitorEvidence;
 pub use outcome::{
     AuditReport, Check, CheckInterval, CheckVerdict, Curves, FIRST_REJECTIONS, InfluencePoint,
     Input, ModelUsed, Offender, Power, ReasonCount, Rejected, Rejection, ReliabilityPoint,
     ReportSettings, RiskPoint, SCHEMA_VERSION, Side, Summary, Threshold, Tool,
 };
+pub use set_tally::SetTally;
 pub use state::{StateError, read_state, write_state};
 pub use tally::{MergeError, Tally};

@@ -182,6 +182,10 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
         ),
         (evidence.sample.fits(classes), "the sample"),
         (items.fits(rows), "the items"),
+        (
+            tally.sets.is_sound(classes) && tally.sets.rows <= n,
+            "the sets",
+        ),
         ((0.0..1.0).contains(&settings.tolerance), "the tolerance"),
     ];
     match fits.into_iter().find(|(fits, _)| !fits) {

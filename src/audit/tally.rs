@@ -10,11 +10,12 @@ use super::grid::Grid;
 use super::item_tally::ItemTally;
 use super::listed::{Source, Unusable, Worst};
 use super::outcome::{Input, ModelUsed};
+use super::set_tally::SetTally;
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::calibration::{CalibrationError, Evaluation};
 use crate::latent::Confidence;
-use crate::log::{Prediction, Reason, Row, RowError, RowRules};
+use crate::log::{Prediction, Reason, Row, RowError, RowRules, logged_set};
 use crate::simplex::Distribution;
 
 /// What must agree for two tallies to be of one log.
@@ -96,6 +97,9 @@ pub struct Tally {
     pub evidence: EvidenceTally,
     /// The single items of evidence.
     pub items: ItemTally,
+    /// Prediction sets, where there are some.
+    #[serde(default, skip_serializing_if = "SetTally::is_empty")]
+    pub sets: SetTally,
 }
 
 /// Why tallies cannot be merged.
@@ -130,6 +134,7 @@ impl Tally {
             worst_sums: Worst::default(),
             evidence: EvidenceTally::default(),
             items: ItemTally::default(),
+            sets: SetTally::default(),
         })
     }
 
@@ -208,6 +213,14 @@ impl Tally {
             false => None,
         };
         let logged_answer = row.answer.is_some();
+        let sets = rules
+            .answerer
+            .calibration()
+            .and_then(|file| file.map.sets());
+        let weights = match (sets, &row.evidence) {
+            (Some(_), Some(entity)) => Some(entity.weights.clone()),
+            _ => None,
+        };
         let answer = match row.evidence {
             Some(entity) => {
                 let evidence = WithEvidence {
@@ -230,6 +243,7 @@ impl Tally {
             .add_samples(at, &row.id, &answer, samples, logged);
         // The entries were checked to lie in [0, 1], so that nothing below fails but for rounding.
         let unscored = |message: String| RowError::new(Reason::NotADistribution, "line", message);
+        let mut set = None;
         let (class, p) = match rules.answerer.calibration() {
             None => (argmax(&answer), answer),
             Some(file) => {
@@ -241,14 +255,24 @@ impl Tally {
                     Distribution::new(answer)
                 };
                 let p = p.map_err(|error| unscored(error.to_string()))?;
+                set = file
+                    .set(&p, weights.as_deref())
+                    .map_err(|error| unscored(error.to_string()))?;
                 let calibrated = file
                     .apply(&p)
                     .map_err(|error| unscored(error.to_string()))?;
                 (calibrated.class, calibrated.distribution.into_vec())
             }
         };
+        if sets.is_none() {
+            set = logged_set(line, rules.row.classes)?;
+        }
         let scored = self.score(&p, class, label, waiting);
-        scored.map_err(|error| unscored(error.to_string()))
+        scored.map_err(|error| unscored(error.to_string()))?;
+        if let Some(set) = set {
+            self.sets.add(&set, label);
+        }
+        Ok(())
     }
 
     /// Adds everything that `other` holds.
@@ -303,6 +327,7 @@ impl Tally {
             .merge(&other.grid)
             .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))
+            .and_then(|()| self.sets.merge(&other.sets))
             .ok_or(MergeError::TooMany)
     }
 

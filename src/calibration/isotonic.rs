@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MapError;
+use super::histogram::smoothed;
 
 /// Blocks that a map may have: those of about 16 million pairs in the worst case, since `k` blocks
 /// need `k` different rates, and there are few fractions with small denominators.
@@ -46,6 +47,8 @@ impl Block {
 #[serde(try_from = "Vec<Block>", into = "Vec<Block>")]
 pub struct IsotonicMap {
     blocks: Vec<Block>,
+    /// All points, of all blocks.
+    points: u64,
 }
 
 impl TryFrom<Vec<Block>> for IsotonicMap {
@@ -58,6 +61,7 @@ impl TryFrom<Vec<Block>> for IsotonicMap {
                 blocks: blocks.len(),
             });
         }
+        let mut points = 0u64;
         for (index, block) in blocks.iter().enumerate() {
             let after = index.checked_sub(1).and_then(|i| blocks.get(i));
             let in_order = after.is_none_or(|b| b.to < block.from && b.rises_to(block));
@@ -65,8 +69,10 @@ impl TryFrom<Vec<Block>> for IsotonicMap {
             if !(sound && in_order && block.points > 0 && block.hits <= block.points) {
                 return Err(MapError::Block { index });
             }
+            let sum = points.checked_add(block.points);
+            points = sum.ok_or(MapError::Block { index })?;
         }
-        Ok(IsotonicMap { blocks })
+        Ok(IsotonicMap { blocks, points })
     }
 }
 
@@ -117,6 +123,10 @@ impl IsotonicMap {
     }
 
     /// The hit rate to expect at a confidence; `None` for one outside `[0, 1]`.
+    ///
+    /// Of `n` points in all, rates below `½/(n + 1)` are answered as that, and rates above
+    /// `(n + ½)/(n + 1)` as that: a block of rate 0 or 1 does not show that something cannot happen.
+    /// Every rate that is neither lies between the two, so that the function still never falls.
     pub fn rate(&self, confidence: f64) -> Option<f64> {
         if !(0.0..=1.0).contains(&confidence) {
             return None;
@@ -124,7 +134,7 @@ impl IsotonicMap {
         // The first block that does not end below the confidence.
         let at = self.blocks.partition_point(|b| b.to < confidence);
         let before = at.checked_sub(1).and_then(|i| self.blocks.get(i));
-        Some(match (before, self.blocks.get(at)) {
+        let rate = match (before, self.blocks.get(at)) {
             (Some(a), Some(b)) if confidence < b.from => {
                 let share = (confidence - a.to) / (b.from - a.to);
                 a.rate() + (b.rate() - a.rate()) * share
@@ -132,7 +142,8 @@ impl IsotonicMap {
             (_, Some(b)) => b.rate(),
             (Some(a), None) => a.rate(),
             (None, None) => return None,
-        })
+        };
+        Some(rate.clamp(smoothed(0, self.points), smoothed(self.points, self.points)))
     }
 }
 
@@ -157,7 +168,13 @@ mod tests {
             points,
         };
         assert_eq!(map.blocks(), [block(0.2, 0.4, 1, 2), block(0.8, 0.8, 1, 1)]);
-        for (at, rate) in [(0.0, 0.5), (0.3, 0.5), (0.6, 0.75), (0.8, 1.0), (1.0, 1.0)] {
+        for (at, rate) in [
+            (0.0, 0.5),
+            (0.3, 0.5),
+            (0.6, 0.75),
+            (0.8, 0.875),
+            (1.0, 0.875),
+        ] {
             assert!((map.rate(at).unwrap() - rate).abs() <= f64::EPSILON, "{at}");
         }
         assert_eq!((map.rate(f64::NAN), map.rate(1.5)), (None, None));
@@ -202,7 +219,10 @@ mod tests {
                 }
             }
             for (i, &confidence) in at.iter().enumerate() {
-                prop_assert_eq!(map.rate(confidence), Some(max_min(&groups, i)));
+                // Rates of 0 and 1 are kept off them by what all points could show.
+                let n = cells.len() as f64;
+                let rate = max_min(&groups, i).clamp(0.5 / (n + 1.0), (n + 0.5) / (n + 1.0));
+                prop_assert_eq!(map.rate(confidence), Some(rate));
             }
             let turn = turn % pairs.len();
             pairs.rotate_left(turn);

@@ -3,21 +3,30 @@
 //! | method | what it does | what it guarantees |
 //! |---|---|---|
 //! | temperature | `p_y^{1/T}`, normalized, with the `T` of least log loss | keeps the order of classes; on the fitting data, the log loss does not rise. Nothing on new data without assumptions on the model |
-//! | histogram | the confidence becomes the hit rate of its bin on the fitting data | for every bin at once, the distance of that rate from the true one (T1″, `bounds::binned_ranges`), whatever the model, for independent rows |
-//! | isotonic | the confidence becomes the best hit rate that never falls with confidence | on the fitting data, exactly calibrated and never worse in squared error of the confidence. On new data in the limit only |
+//! | platt, beta, vector, dirichlet | [`LogLinear`]: the softmax of a linear function of log-probabilities | the least (penalized) log loss of its family on the fitting data |
+//! | histogram | the confidence becomes `(k + ½)/(n + 1)`, of `k` hits among the `n` fitting rows of its bin | for every bin at once, the distance of `k/n` from the true rate (T1″, `bounds::binned_ranges`), whatever the model, for independent rows |
+//! | isotonic | the confidence becomes the best hit rate that never falls with confidence | on the fitting data, exactly calibrated and never worse in squared error of the confidence, but for rates of 0 and 1. On new data in the limit only |
+//! | conformal | the answer stays; beside it stands a set of classes ([`ConformalSets`]) | the set holds the true class with the probability that was asked for (E2), for exchangeable rows |
 //!
 //! Histogram and isotonic maps are *top-label*: they say how often the class that the model names
-//! is right. The other classes share what is left in proportion to their own probabilities
-//! (equally, where all of these are zero). The named class may then not be the most probable one
-//! any more; the guarantee is about the class the model named.
+//! is right. The other classes share what is left in proportion to their own probabilities. The
+//! named class may then not be the most probable one any more; the guarantee is about the class the
+//! model named.
+//!
+//! No map but `conformal`, which leaves answers alone, answers exactly 0 or 1, so that no loss is
+//! infinite by construction: probabilities below [`CalibrationMap::least`] are read, and written,
+//! as that.
 
 use serde::{Deserialize, Serialize};
 
-use super::bins::{MAX_BINS, bin_index};
-use super::isotonic::{IsotonicMap, MAX_BLOCKS};
+use super::conformal::ConformalSets;
+use super::histogram::HistogramMap;
+use super::isotonic::IsotonicMap;
+use super::log_linear::{Family, LogLinear};
+use super::map_error::MapError;
 use crate::learn::fit_temperature;
 use crate::math::ln;
-use crate::simplex::{Distribution, PoolError, SimplexError, temper};
+use crate::simplex::{Distribution, temper};
 
 /// How a map is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +35,25 @@ pub enum MapMethod {
     Temperature,
     /// Hit rates in this many bins of equal width.
     Histogram {
-        /// Between 1 and [`MAX_BINS`].
+        /// Between 1 and [`MAX_BINS`](super::MAX_BINS).
         bins: usize,
     },
     /// Hit rates that never fall with confidence.
     Isotonic,
+    /// The softmax of a linear function of log-probabilities.
+    LogLinear(Family),
+}
+
+impl MapMethod {
+    /// The method's name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            MapMethod::Temperature => "temperature",
+            MapMethod::Histogram { .. } => "histogram",
+            MapMethod::Isotonic => "isotonic",
+            MapMethod::LogLinear(family) => family.name(),
+        }
+    }
 }
 
 /// A fitted map from predictions to calibrated ones.
@@ -42,18 +65,31 @@ pub enum MapMethod {
 /// let sure = Distribution::new(vec![0.9, 0.1])?;
 /// let predictions = vec![sure.clone(); 4];
 /// let map = CalibrationMap::fit(MapMethod::Histogram { bins: 10 }, &predictions, &[0, 0, 1, 0])?;
-/// assert_eq!(map.apply(&sure)?.confidence, 0.75);
+/// assert_eq!(map.apply(&sure)?.confidence, 3.5 / 5.0);
 /// # Ok::<(), lpf::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CalibrationMap {
+#[serde(deny_unknown_fields)]
+pub struct CalibrationMap {
+    least: Least,
+    shape: MapShape,
+}
+
+/// The kinds of maps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MapShape {
     /// Divide log-probabilities by this.
     Temperature(Temperature),
     /// Look the confidence up in bins.
     Histogram(HistogramMap),
     /// Look the confidence up in a function that never falls.
     Isotonic(IsotonicMap),
+    /// A linear function of log-probabilities.
+    LogLinear(LogLinear),
+    /// Leave the answer alone, and give a set of classes.
+    Conformal(ConformalSets),
 }
 
 /// A temperature: finite and above zero.
@@ -78,58 +114,52 @@ impl From<Temperature> for f64 {
     }
 }
 
-/// Hits and points in bins of equal width; see [`bin_index`] for the side of an edge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
-pub struct HistogramMap {
-    counts: Vec<(u64, u64)>,
-}
+/// The smallest least probability: one minus it is below one, also in double precision.
+const SMALLEST: f64 = 1.0 / (1u64 << 50) as f64;
 
-impl TryFrom<Vec<(u64, u64)>> for HistogramMap {
+/// The least probability that a map reads or answers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+struct Least(f64);
+
+impl TryFrom<f64> for Least {
     type Error = MapError;
-    fn try_from(counts: Vec<(u64, u64)>) -> Result<Self, MapError> {
-        if counts.is_empty() || counts.len() > MAX_BINS {
-            return Err(MapError::Bins { bins: counts.len() });
-        }
-        match counts.iter().position(|(hits, points)| hits > points) {
-            Some(index) => Err(MapError::Block { index }),
-            None => Ok(HistogramMap { counts }),
+    fn try_from(value: f64) -> Result<Self, MapError> {
+        match (SMALLEST..=0.5).contains(&value) {
+            true => Ok(Least(value)),
+            false => Err(MapError::Least { value }),
         }
     }
 }
 
-impl From<HistogramMap> for Vec<(u64, u64)> {
-    fn from(map: HistogramMap) -> Self {
-        map.counts
+impl From<Least> for f64 {
+    fn from(least: Least) -> f64 {
+        least.0
     }
 }
 
-impl HistogramMap {
-    fn fit(pairs: &[(f64, bool)], bins: usize) -> Result<Self, MapError> {
-        let mut map = HistogramMap::try_from(vec![(0, 0); bins])?;
-        for &(value, right) in pairs {
-            let bin = bin_index(value, bins).and_then(|bin| map.counts.get_mut(bin));
-            let (hits, points) = bin.ok_or(MapError::Confidence { value })?;
-            *hits += u64::from(right);
-            *points += 1;
+impl Least {
+    /// `2⁻⁵⁰` where every probability is positive. A zero is a number that was rounded, or an opinion
+    /// that no rows can support: it is read as the smallest number that is none, and as at most
+    /// `1/2(n + 1)`, which is what `n` rows could show.
+    fn of(predictions: &[Distribution]) -> Least {
+        let all = || predictions.iter().flat_map(|p| p.probabilities()).copied();
+        if !all().any(|p| p == 0.0) {
+            return Least(SMALLEST);
         }
-        Ok(map)
+        let smallest = all().filter(|&p| p > 0.0).fold(1.0, f64::min);
+        let of_rows = 0.5 / (predictions.len() as f64 + 1.0);
+        Least(smallest.min(of_rows).max(SMALLEST))
     }
 
-    /// `(hits, points)` of each bin, as `bounds::binned_ranges` takes them.
-    pub fn counts(&self) -> &[(u64, u64)] {
-        &self.counts
-    }
-
-    /// The hit rate of the bin of a confidence, or the confidence itself where the bin has no
-    /// points: nothing is known about it, and the guarantee does not cover it.
-    fn rate(&self, confidence: f64) -> Option<f64> {
-        let (hits, points) = *self.counts.get(bin_index(confidence, self.counts.len())?)?;
-        Some(if points == 0 {
-            confidence
-        } else {
-            hits as f64 / points as f64
-        })
+    /// The prediction with nothing below the least probability.
+    fn raise(self, prediction: &Distribution) -> Result<Distribution, MapError> {
+        let p = prediction.probabilities();
+        if p.iter().all(|&p| p >= self.0) {
+            return Ok(prediction.clone());
+        }
+        let raised = p.iter().map(|&p| p.max(self.0)).collect();
+        Distribution::from_weights(raised).map_err(MapError::Simplex)
     }
 }
 
@@ -144,6 +174,17 @@ pub struct Calibrated {
     pub confidence: f64,
 }
 
+impl Calibrated {
+    /// A prediction as it is.
+    pub fn unchanged(prediction: Distribution) -> Self {
+        Calibrated {
+            class: prediction.argmax(),
+            confidence: *prediction.confidence(),
+            distribution: prediction,
+        }
+    }
+}
+
 impl CalibrationMap {
     /// Fits a map to predictions and their true labels. The order of the rows does not matter.
     ///
@@ -154,89 +195,147 @@ impl CalibrationMap {
         predictions: &[Distribution],
         labels: &[usize],
     ) -> Result<Self, MapError> {
-        let classes = predictions.first().ok_or(MapError::Empty)?.classes();
-        if predictions.len() != labels.len() {
-            return Err(MapError::Lengths {
-                predictions: predictions.len(),
-                labels: labels.len(),
-            });
-        }
-        for (row, (p, &label)) in predictions.iter().zip(labels).enumerate() {
-            if p.classes() != classes || label >= classes {
-                return Err(MapError::Row { row, classes });
-            }
-        }
-        if classes == 1 {
-            return Err(MapError::OneClass);
-        }
+        check_rows(predictions, labels)?;
         let pairs = || -> Vec<(f64, bool)> {
             let rows = predictions.iter().zip(labels);
             rows.map(|(p, &label)| (*p.confidence(), p.argmax() == label))
                 .collect()
         };
-        Ok(match method {
+        let least = Least::of(predictions);
+        let logs = || -> Result<Vec<f64>, MapError> {
+            let classes = predictions.first().map_or(0, Distribution::classes);
+            let mut logs = Vec::with_capacity(predictions.len() * classes);
+            for p in predictions {
+                let raised = least.raise(p)?;
+                logs.extend(raised.probabilities().iter().map(|&p| ln(p)));
+            }
+            Ok(logs)
+        };
+        let shape = match method {
             MapMethod::Temperature => {
-                let impossible = |(p, &label): (&Distribution, &usize)| {
-                    p.probabilities().get(label).is_some_and(|&p| p == 0.0)
-                };
-                if let Some(row) = predictions.iter().zip(labels).position(impossible) {
-                    return Err(MapError::Impossible { row });
-                }
-                let all = predictions.iter().flat_map(|p| p.probabilities());
-                let scores: Vec<f64> = all.map(|&p| ln(p)).collect();
-                let value = fit_temperature(&scores, labels).ok_or(MapError::NoTemperature)?;
-                CalibrationMap::Temperature(Temperature::try_from(value)?)
+                let value = fit_temperature(&logs()?, labels).ok_or(MapError::NoTemperature)?;
+                MapShape::Temperature(Temperature::try_from(value)?)
             }
             MapMethod::Histogram { bins } => {
-                CalibrationMap::Histogram(HistogramMap::fit(&pairs(), bins)?)
+                MapShape::Histogram(HistogramMap::fit(&pairs(), bins)?)
             }
-            MapMethod::Isotonic => CalibrationMap::Isotonic(IsotonicMap::fit(&pairs())?),
-        })
+            MapMethod::Isotonic => MapShape::Isotonic(IsotonicMap::fit(&pairs())?),
+            MapMethod::LogLinear(family) => {
+                MapShape::LogLinear(LogLinear::fit(family, &logs()?, labels)?)
+            }
+        };
+        Ok(CalibrationMap { least, shape })
+    }
+
+    /// The map that changes nothing but zeros and ones.
+    pub fn identity() -> Self {
+        CalibrationMap {
+            least: Least(SMALLEST),
+            shape: MapShape::Temperature(Temperature(1.0)),
+        }
+    }
+
+    /// Prediction sets as a map, which leaves answers alone.
+    pub fn conformal(sets: ConformalSets) -> Self {
+        CalibrationMap {
+            least: Least(SMALLEST),
+            shape: MapShape::Conformal(sets),
+        }
+    }
+
+    /// The kind of the map and its numbers.
+    pub fn shape(&self) -> &MapShape {
+        &self.shape
+    }
+
+    /// Probabilities below this, zero among them, are read as this, and none below it is answered
+    /// for the class that is named or by a temperature or log-linear map, up to the rounding of a
+    /// sum.
+    pub fn least(&self) -> f64 {
+        self.least.0
     }
 
     /// The method's name on the command line and in files.
     pub fn name(&self) -> &'static str {
-        match self {
-            CalibrationMap::Temperature(_) => "temperature",
-            CalibrationMap::Histogram(_) => "histogram",
-            CalibrationMap::Isotonic(_) => "isotonic",
+        match &self.shape {
+            MapShape::Temperature(_) => "temperature",
+            MapShape::Histogram(_) => "histogram",
+            MapShape::Isotonic(_) => "isotonic",
+            MapShape::LogLinear(map) => map.family().name(),
+            MapShape::Conformal(_) => "conformal",
         }
     }
 
-    /// The calibrated form of a prediction.
+    /// The prediction sets, where the map gives some.
+    pub fn sets(&self) -> Option<&ConformalSets> {
+        match &self.shape {
+            MapShape::Conformal(sets) => Some(sets),
+            _ => None,
+        }
+    }
+
+    /// The calibrated form of a prediction. Histogram and isotonic maps keep the class that is
+    /// named, and so do the others unless another class has become more probable.
     ///
     /// # Errors
     /// [`MapError::Confidence`] where the largest probability is above one (by rounding).
     pub fn apply(&self, prediction: &Distribution) -> Result<Calibrated, MapError> {
-        let class = prediction.argmax();
         let value = *prediction.confidence();
-        let rate = match self {
-            CalibrationMap::Temperature(temperature) => {
-                let distribution =
-                    temper(prediction, 1.0 / temperature.0).map_err(MapError::Pool)?;
+        let rate = match &self.shape {
+            MapShape::Conformal(_) => return Ok(Calibrated::unchanged(prediction.clone())),
+            MapShape::Temperature(temperature) => {
+                let raised = self.least.raise(prediction)?;
+                let tempered = temper(&raised, 1.0 / temperature.0).map_err(MapError::Pool)?;
+                // The order of classes is kept, and so is the class that is named among equals.
+                let class = prediction.argmax();
+                let distribution = self.least.raise(&tempered)?;
+                let confidence = distribution.probabilities().get(class).copied();
                 return Ok(Calibrated {
                     class,
-                    confidence: distribution
-                        .probabilities()
-                        .get(class)
-                        .copied()
-                        .unwrap_or(value),
+                    confidence: confidence.unwrap_or(value),
                     distribution,
                 });
             }
-            CalibrationMap::Histogram(map) => map.rate(value),
-            CalibrationMap::Isotonic(map) => map.rate(value),
+            MapShape::LogLinear(map) => {
+                let answered = map.apply(&self.least.raise(prediction)?)?;
+                return Ok(Calibrated::unchanged(self.least.raise(&answered)?));
+            }
+            MapShape::Histogram(map) => map.rate(value),
+            MapShape::Isotonic(map) => map.rate(value),
         };
         let confidence = rate.ok_or(MapError::Confidence { value })?;
+        let class = prediction.argmax();
+        let raised = self.least.raise(prediction)?;
         Ok(Calibrated {
-            distribution: with_confidence(prediction, class, confidence)?,
+            distribution: with_confidence(&raised, class, confidence)?,
             class,
             confidence,
         })
     }
 }
 
-/// `prediction` with probability `confidence` for `class`, and the rest shared as it was.
+/// That there are predictions over the same two or more classes, each with a label.
+pub(super) fn check_rows(predictions: &[Distribution], labels: &[usize]) -> Result<(), MapError> {
+    let classes = predictions.first().ok_or(MapError::Empty)?.classes();
+    if predictions.len() != labels.len() {
+        return Err(MapError::Lengths {
+            predictions: predictions.len(),
+            labels: labels.len(),
+        });
+    }
+    for (row, (p, &label)) in predictions.iter().zip(labels).enumerate() {
+        if p.classes() != classes || label >= classes {
+            return Err(MapError::Row { row, classes });
+        }
+    }
+    if classes == 1 {
+        return Err(MapError::OneClass);
+    }
+    Ok(())
+}
+
+/// `prediction`, all of whose entries are positive, with probability `confidence` for `class`, and
+/// the rest shared as it was.
 fn with_confidence(
     prediction: &Distribution,
     class: usize,
@@ -249,16 +348,8 @@ fn with_confidence(
     if let Some(named) = p.get_mut(class) {
         *named = 0.0;
     }
-    let shares = match Distribution::from_weights(p) {
-        Ok(shares) => shares.into_vec(),
-        // All others are impossible: nothing says which of them is less so.
-        Err(SimplexError::NoMass) => {
-            let others = (prediction.classes() - 1) as f64;
-            vec![1.0 / others; prediction.classes()]
-        }
-        Err(error) => return Err(MapError::Simplex(error)),
-    };
-    let parts = shares.into_iter().enumerate().map(|(i, share)| {
+    let shares = Distribution::from_weights(p).map_err(MapError::Simplex)?;
+    let parts = shares.into_vec().into_iter().enumerate().map(|(i, share)| {
         if i == class {
             confidence
         } else {
@@ -266,65 +357,6 @@ fn with_confidence(
         }
     });
     Distribution::from_weights(parts.collect()).map_err(MapError::Simplex)
-}
-
-/// Why a map cannot be fitted, read or applied.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the messages name the fields")]
-pub enum MapError {
-    /// There are no predictions to fit to.
-    #[error("there are no predictions to fit to")]
-    Empty,
-    /// With one class every prediction is right.
-    #[error(
-        "there is only one class: every prediction is right, and there is nothing to calibrate"
-    )]
-    OneClass,
-    /// There are not as many labels as predictions.
-    #[error("{predictions} predictions but {labels} labels")]
-    Lengths { predictions: usize, labels: usize },
-    /// A prediction with another number of classes than the first, or a label that names none.
-    #[error("prediction {row} or its label does not fit the {classes} classes of the first")]
-    Row { row: usize, classes: usize },
-    /// A prediction has another number of classes than the map is for.
-    #[error("the calibration map is for {expected} classes, but there are {found}")]
-    Classes { expected: usize, found: usize },
-    /// A true class has probability zero, which no temperature changes.
-    #[error(
-        "prediction {row} gives its true class probability 0, which no temperature changes; use the \
-         histogram or isotonic method"
-    )]
-    Impossible { row: usize },
-    /// The log loss has no minimum within a factor of 1024 of temperature one.
-    #[error(
-        "the log loss has no minimum at a temperature between 1/1024 and 1024: the predictions are \
-         all right, all uniform, or no better than chance; use the histogram or isotonic method, or \
-         more rows"
-    )]
-    NoTemperature,
-    /// A temperature that is not a finite number above zero.
-    #[error("temperature {value:?} is not a finite number above zero")]
-    Temperature { value: f64 },
-    /// A confidence outside `[0, 1]`.
-    #[error("confidence {value:?} is not between 0 and 1")]
-    Confidence { value: f64 },
-    /// The number of bins is zero or above [`MAX_BINS`].
-    #[error("{bins} bins; choose between 1 and {MAX_BINS}")]
-    Bins { bins: usize },
-    /// The number of blocks is zero or above [`MAX_BLOCKS`].
-    #[error("{blocks} blocks; there may be between 1 and {MAX_BLOCKS}")]
-    Blocks { blocks: usize },
-    /// A bin or block that no fit gives: more hits than points, or out of order.
-    #[error(
-        "bin or block {index} cannot come from data: confidences and rates must rise from one to the \
-         next, and hits may not exceed points"
-    )]
-    Block { index: usize },
-    #[error(transparent)]
-    Pool(PoolError),
-    #[error(transparent)]
-    Simplex(SimplexError),
 }
 
 #[cfg(test)]

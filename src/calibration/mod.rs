@@ -5,24 +5,34 @@
 //! | `bins` | [`bin_index`]: which bin a confidence lies in, decided in integers |
 //! | `reliability` | [`Reliability`]: counts and exact sums per bin, ECE, MCE, diagram |
 //! | `scores` | [`Evaluation`]: accuracy, Brier, log loss, top-label and classwise ECE |
-//! | `map`, `isotonic` | [`CalibrationMap`]: temperature, histogram and isotonic maps, fitted and applied |
+//! | `map` | [`CalibrationMap`]: a map of any kind, fitted and applied |
+//! | `histogram`, `isotonic`, `log_linear` | the kinds: hit rates in bins, hit rates that never fall, linear functions of log-probabilities |
+//! | `conformal` | [`ConformalSets`]: prediction sets with a guaranteed coverage |
 //! | `smooth` | [`smooth_ece()`]: calibration error without bins |
 //!
 //! Nothing here depends on the order of predictions: counts are integers and sums are exact, so
 //! shards, threads and permutations agree to the last bit.
 
 mod bins;
+mod conformal;
 mod error;
+mod histogram;
 mod isotonic;
+mod log_linear;
 mod map;
+mod map_error;
 mod reliability;
 mod scores;
 mod smooth;
 
 pub use bins::{MAX_BINS, bin_edge, bin_index};
+pub use conformal::{ConformalSets, ConformalSettings, Robust, SetScore, Threshold};
 pub use error::CalibrationError;
+pub use histogram::HistogramMap;
 pub use isotonic::{Block, IsotonicMap, MAX_BLOCKS};
-pub use map::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, Temperature};
+pub use log_linear::{Family, LogLinear, MAX_PARAMETERS};
+pub use map::{Calibrated, CalibrationMap, MapMethod, MapShape, Temperature};
+pub use map_error::MapError;
 pub use reliability::{BinMeans, BinTotals, Reliability, ReliabilityBin};
 pub use scores::Evaluation;
 pub use smooth::{SmoothCell, SmoothEce, smooth_ece, smooth_ece_at};

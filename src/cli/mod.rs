@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
 
+mod apply;
 mod audit;
 mod calibrate;
 mod claims;
@@ -12,6 +13,7 @@ mod generate;
 mod infer;
 mod input;
 mod memory;
+mod monitor;
 mod options;
 mod output;
 mod signals;
@@ -60,6 +62,8 @@ enum Command {
     Audit(audit::Args),
     Claims(claims::Args),
     Calibrate(calibrate::Args),
+    Apply(apply::Args),
+    Monitor(monitor::Args),
     Infer(infer::Args),
     Train(train::Args),
     Generate(generate::Args),
@@ -103,6 +107,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Audit(args) => audit::run(args, limits),
         Command::Claims(args) => claims::run(args),
         Command::Calibrate(args) => calibrate::run(args, limits),
+        Command::Apply(args) => apply::run(args, limits),
+        Command::Monitor(args) => monitor::run(args, limits),
         Command::Infer(args) => infer::run(args, limits),
         Command::Train(args) => train::run(args, limits),
         Command::Generate(args) => generate::run(args),

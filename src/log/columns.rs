@@ -157,6 +157,16 @@ impl Columns {
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
+    /// The field of a line in the column of this name; none where there is no such column, or the field
+    /// is empty.
+    pub(super) fn field(&self, line: &[u8], name: &str) -> Option<String> {
+        let column = self.names.iter().position(|own| own == name)?;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let fields = fields(std::str::from_utf8(line).ok()?)?;
+        let field = fields.get(column)?.trim();
+        (!field.is_empty()).then(|| field.to_string())
+    }
+
     pub(super) fn name(&self, column: usize) -> &str {
         self.names.get(column).map_or("", |name| name)
     }

@@ -9,6 +9,7 @@
 //! | `columns` | [`Columns`]: predictions as comma-separated values |
 //! | `parquet` | the same columns in Parquet files |
 //! | `reader` | [`LogReader`]: the rows of a log in any [`Format`] |
+//! | `rewrite` | single fields of a row, and rows with another answer |
 //! | `row` | [`Row`]: a row whose numbers are valid, or [`RowError`] |
 //! | `digest` | SHA-256 of content |
 
@@ -21,6 +22,7 @@ mod lines;
 mod parquet;
 mod reader;
 mod record;
+mod rewrite;
 mod row;
 
 pub use brief::{MOST_SHOWN, brief};
@@ -35,4 +37,5 @@ pub use record::{
     ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label,
     LoggedUncertainty, Place, Prediction, Record, RecordError, check_names,
 };
+pub use rewrite::logged_set;
 pub use row::{LoggedItem, Reason, Row, RowError, RowRules};

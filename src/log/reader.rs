@@ -1,5 +1,6 @@
 //! One reader for logs of predictions, whatever their format.
 
+use std::borrow::Cow;
 use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use super::lines::{Batch, LineReader, LinesError};
 #[cfg(feature = "parquet")]
 use super::parquet::{TableBatch, TableError, TableReader};
 use super::record::{ClassNames, Prediction};
-use super::row::{RowError, classes_of};
+use super::rewrite::{csv_with, json_field, json_with};
+use super::row::{Reason, RowError, classes_of};
 
 /// The field of the answer in JSON, unless another is named.
 pub const DEFAULT_ANSWER: &str = "probs";
@@ -149,6 +151,8 @@ pub struct LogReader<'r> {
     layout: Option<Arc<Layout>>,
     names: ColumnNames,
     limits: Limits,
+    /// The header line of a CSV file.
+    header: Option<Vec<u8>>,
 }
 
 impl<'r> LogReader<'r> {
@@ -206,6 +210,7 @@ impl<'r> LogReader<'r> {
             layout,
             names: names.unwrap_or_default(),
             limits: *limits,
+            header: None,
         })
     }
 
@@ -250,6 +255,7 @@ impl<'r> LogReader<'r> {
             layout: Some(Arc::new(Layout::Table { classes })),
             names: ColumnNames::default(),
             limits: *limits,
+            header: None,
         })
     }
 
@@ -272,6 +278,11 @@ impl<'r> LogReader<'r> {
             Some(Layout::Json { answer }) => answer,
             _ => "probabilities",
         }
+    }
+
+    /// The header line of a CSV file, once rows were asked for.
+    pub fn header(&self) -> Option<&[u8]> {
+        self.header.as_deref()
     }
 
     /// Whether rows are made of columns, which name the classes.
@@ -308,6 +319,7 @@ impl<'r> LogReader<'r> {
         {
             let columns = Columns::of_header(header, &self.names, &self.limits)?;
             self.layout = Some(Arc::new(Layout::Csv(columns)));
+            self.header = Some(header.to_vec());
             lines.drop_first();
         }
         batch.layout.clone_from(&self.layout);
@@ -414,6 +426,69 @@ impl LogBatch {
                 let mut rows = (0..self.len()).filter_map(|i| self.row(i).prediction.ok());
                 Ok(rows.find_map(|prediction| classes_of(&prediction, model)))
             }
+        }
+    }
+
+    /// A field of the row at `index` as text, whether it is part of a prediction or not; none where the
+    /// row has no such field, or it is empty.
+    ///
+    /// # Errors
+    /// Where the field is a list or an object, or the log is Parquet, whose other columns are not read.
+    pub fn field(&self, index: usize, name: &str) -> Result<Option<Cow<'_, str>>, RowError> {
+        match (&self.rows, self.layout.as_deref()) {
+            (Rows::Lines(lines), layout) => {
+                let (_, line) = lines.get(index).unwrap_or_default();
+                match layout {
+                    Some(Layout::Csv(columns)) => Ok(columns.field(line, name).map(Cow::Owned)),
+                    _ => json_field(line, name),
+                }
+            }
+            #[cfg(feature = "parquet")]
+            (Rows::Table(_), _) => {
+                let what =
+                    "only columns of predictions are read from Parquet; use JSON lines or CSV";
+                Err(RowError::new(Reason::Shape, name, what))
+            }
+        }
+    }
+
+    /// The line of the row at `index` with another answer, all else as it was, and with a set of classes
+    /// beside it where one is given: in JSON as the field `set`, in CSV in a further column at the end.
+    /// None in Parquet, which has no lines.
+    pub fn with_answer(
+        &self,
+        index: usize,
+        answer: &[f64],
+        set: Option<(&[usize], &ClassNames)>,
+    ) -> Option<Vec<u8>> {
+        let (_, line) = match &self.rows {
+            Rows::Lines(lines) => lines.get(index)?,
+            #[cfg(feature = "parquet")]
+            Rows::Table(_) => return None,
+        };
+        match self.layout.as_deref()? {
+            Layout::Json { answer: field } => {
+                let numbers: Vec<String> = answer.iter().map(|p| format!("{p:?}")).collect();
+                let mut fields = vec![(field.as_str(), format!("[{}]", numbers.join(",")))];
+                if let Some((set, classes)) = set {
+                    let shown = match classes {
+                        ClassNames::Named(_) => {
+                            let names: Vec<_> = set.iter().map(|&i| classes.name(i)).collect();
+                            serde_json::to_string(&names)
+                        }
+                        ClassNames::Numbered(_) => serde_json::to_string(set),
+                    };
+                    fields.push(("set", shown.ok()?));
+                }
+                json_with(line, &fields)
+            }
+            Layout::Csv(columns) => {
+                let names = set.map(|(set, classes)| set.iter().map(move |&i| classes.name(i)));
+                let set = names.map(|names| names.collect::<Vec<_>>().join("|"));
+                csv_with(columns, line, answer, set.as_deref())
+            }
+            #[cfg(feature = "parquet")]
+            Layout::Table { .. } => None,
         }
     }
 

@@ -1,21 +1,28 @@
 //! Calibration maps as files: JSON, numbered, and checked when read.
 //!
 //! ```json
-//! {"format":"lpf-calibration","version":1,"classes":3,"names":["low","medium","high"],
-//!  "rows":450,"split":0.5,"seed":0,"map":{"temperature":1.7}}
+//! {"format":"lpf-calibration","version":2,"classes":3,"names":["low","medium","high"],
+//!  "rows":450,"split":0.5,"seed":0,"sources":["9f86…"],
+//!  "map":{"least":8.9e-16,"shape":{"temperature":1.7}}}
 //! ```
+//!
+//! `sources` are the SHA-256 digests of the files whose rows it was fitted on, so that an audit can
+//! tell rows that a map has seen from rows that judge it.
 
 use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::{Calibrated, CalibrationMap, MapError};
+use crate::calibration::{Calibrated, CalibrationMap, MapError, MapShape};
 use crate::log::{LimitError, Limits, check_names};
 use crate::simplex::Distribution;
 
 const FORMAT: &str = "lpf-calibration";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// No map is fitted on more files than this.
+const MAX_SOURCES: usize = 1000;
 
 /// A fitted map, for which classes, and what it was fitted on.
 ///
@@ -49,6 +56,8 @@ pub struct CalibrationFile {
     pub split: f64,
     /// Which rows these are, with the hash of their names.
     pub seed: u64,
+    /// SHA-256 of the files that these rows are from, in hexadecimal digits.
+    pub sources: Vec<String>,
     /// The map.
     pub map: CalibrationMap,
 }
@@ -78,8 +87,21 @@ impl CalibrationFile {
             rows,
             split,
             seed,
+            sources: Vec::new(),
             map,
         }
+    }
+
+    /// The same, fitted on rows of files with these digests.
+    #[must_use]
+    pub fn with_sources(self, sources: Vec<String>) -> Self {
+        CalibrationFile { sources, ..self }
+    }
+
+    /// Whether rows of a file with this digest were used to fit it.
+    #[must_use]
+    pub fn was_fitted_on(&self, sha256: &str) -> bool {
+        self.sources.iter().any(|source| source == sha256)
     }
 
     /// Reads a file within limits.
@@ -118,6 +140,25 @@ impl CalibrationFile {
         if file.classes < 2 {
             return wrong("there are fewer than two classes");
         }
+        if !(file.split > 0.0 && file.split <= 1.0) {
+            return wrong("the share of rows that it was fitted on is not between 0 and 1");
+        }
+        let digest =
+            |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if file.sources.len() > MAX_SOURCES || !file.sources.iter().all(digest) {
+            return wrong("its sources are not SHA-256 digests");
+        }
+        match file.map.shape() {
+            MapShape::LogLinear(map) if map.classes() != file.classes => {
+                return wrong("its map is for another number of classes");
+            }
+            MapShape::Conformal(sets)
+                if sets.settings().by_class && sets.thresholds().len() != file.classes =>
+            {
+                return wrong("there are not as many thresholds as classes");
+            }
+            _ => {}
+        }
         if let Some(names) = &file.names {
             if let Err(what) = check_names(names) {
                 return wrong(what);
@@ -141,13 +182,31 @@ impl CalibrationFile {
     /// [`MapError::Classes`] where the number of classes is another; else as
     /// [`CalibrationMap::apply`].
     pub fn apply(&self, prediction: &Distribution) -> Result<Calibrated, MapError> {
-        if prediction.classes() != self.classes {
-            return Err(MapError::Classes {
-                expected: self.classes,
-                found: prediction.classes(),
-            });
-        }
+        self.check(prediction)?;
         self.map.apply(prediction)
+    }
+
+    /// The prediction set of an answer, where the map gives sets; `weights` are those of the evidence
+    /// behind it.
+    ///
+    /// # Errors
+    /// As [`ConformalSets::set`](crate::calibration::ConformalSets::set).
+    pub fn set(
+        &self,
+        prediction: &Distribution,
+        weights: Option<&[f64]>,
+    ) -> Result<Option<Vec<usize>>, MapError> {
+        self.check(prediction)?;
+        let sets = self.map.sets();
+        sets.map(|sets| sets.set(prediction, weights)).transpose()
+    }
+
+    fn check(&self, prediction: &Distribution) -> Result<(), MapError> {
+        let (expected, found) = (self.classes, prediction.classes());
+        match expected == found {
+            true => Ok(()),
+            false => Err(MapError::Classes { expected, found }),
+        }
     }
 }
 
@@ -165,8 +224,10 @@ pub enum CalibrationFileError {
     /// It is JSON of another kind.
     #[error("its format is {found:?}, not {FORMAT:?}; make one with lpf calibrate")]
     Kind { found: String },
-    /// It was written by a later version.
-    #[error("version {found} of the format; this program reads {VERSION}")]
+    /// It was written by another version.
+    #[error(
+        "version {found} of the format; this program reads {VERSION}: make one with lpf calibrate"
+    )]
     Version { found: u32 },
     /// It is not JSON, or a field is missing, unknown or impossible.
     #[error("not a calibration map: {0}; make one with lpf calibrate")]
@@ -176,7 +237,7 @@ pub enum CalibrationFileError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::MapMethod;
+    use crate::calibration::{Family, MapMethod};
     use proptest::prelude::*;
 
     fn file(method: MapMethod) -> CalibrationFile {
@@ -184,13 +245,18 @@ mod tests {
         let predictions = [d(0.75), d(0.875), d(0.25), d(0.5625)];
         let map = CalibrationMap::fit(method, &predictions, &[0, 0, 0, 1]).unwrap();
         let names = vec!["no".to_string(), "<b>\u{1b}".to_string()];
-        CalibrationFile::new(map, 2, Some(names), 4, (0.5, 7))
+        let file = CalibrationFile::new(map, 2, Some(names), 4, (0.5, 7));
+        file.with_sources(vec!["0f".repeat(32)])
     }
 
-    const METHODS: [MapMethod; 3] = [
+    const METHODS: [MapMethod; 7] = [
         MapMethod::Temperature,
         MapMethod::Histogram { bins: 5 },
         MapMethod::Isotonic,
+        MapMethod::LogLinear(Family::Platt),
+        MapMethod::LogLinear(Family::Beta),
+        MapMethod::LogLinear(Family::Vector),
+        MapMethod::LogLinear(Family::Dirichlet),
     ];
 
     #[test]
@@ -211,12 +277,15 @@ mod tests {
             read(text.replace(from, to)).to_string()
         };
         assert!(with("lpf-calibration", "other").starts_with("its format is \"other\""));
-        assert!(with("\"version\":1", "\"version\":2").starts_with("version 2 of the format"));
+        assert!(with("\"version\":2", "\"version\":1").starts_with("version 1 of the format"));
         assert!(with("\"classes\":2", "\"classes\":1").contains("fewer than two classes"));
         assert!(with("\"classes\":2", "\"classes\":3").contains("as many names"));
         assert!(with("\"no\"", "\"\"").contains("a class name is empty"));
         assert!(with("\"seed\"", "\"sead\"").contains("unknown field `sead`"));
         assert!(with(",\"seed\":7", "").contains("missing field `seed`"));
+        assert!(with("\"0f0f", "\"xf0f").contains("its sources are not"));
+        assert!(with("\"split\":0.5", "\"split\":-0.5").contains("the share of rows"));
+        assert!(with("\"least\":", "\"least\":-").contains("the least probability"));
         let t = text.split("temperature\":").nth(1).unwrap();
         let t = t.split('}').next().unwrap();
         assert!(with(t, "-1.0").contains("temperature -1.0"));
@@ -248,7 +317,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_change_of_a_file_gives_a_map_or_an_error(
-            method in 0usize..3,
+            method in 0usize..7,
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
             p in 0.0f64..=1.0,
         ) {
@@ -260,7 +329,10 @@ mod tests {
             if let Ok(read) = CalibrationFile::from_bytes(&bytes) {
                 let prediction = Distribution::from_weights(vec![p, 1.0 - p]).unwrap();
                 if let Ok(calibrated) = read.apply(&prediction) {
-                    prop_assert!((0.0..=1.0).contains(&calibrated.confidence));
+                    // Never exactly 0 or 1.
+                    let p = calibrated.distribution.probabilities();
+                    prop_assert!(p.iter().all(|&p| 0.0 < p && p < 1.0), "{p:?}");
+                    prop_assert!(0.0 < calibrated.confidence && calibrated.confidence < 1.0);
                 }
             }
         }

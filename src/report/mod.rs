@@ -5,6 +5,7 @@
 //! | `escape` | making any string safe in HTML, Markdown and on a terminal |
 //! | `audit`, `audit_*` | [`AuditReport`](crate::audit::AuditReport) as text, JSON, Markdown, JUnit, SARIF and HTML |
 //! | `chart` | figures as SVG, legible without colour |
+//! | `monitor` | predictions that are watched, as text and as a page |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
 //! | `component` | the parts that every page is made of |
 //! | `glossary` | the paper's symbols, explained |
@@ -23,6 +24,7 @@ mod escape;
 mod glossary;
 mod junit;
 mod ledger;
+mod monitor;
 mod page;
 mod table;
 mod verification;
@@ -35,6 +37,7 @@ pub use ledger::{
     Group, Look, claim_markdown, claim_text, claims_table, claims_text, counts_table, group,
     grouped, theorems_table, theorems_text,
 };
+pub use monitor::{alarm_text, monitor_html, monitor_text};
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,

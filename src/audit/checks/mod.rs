@@ -12,6 +12,7 @@ mod drift;
 mod evidence;
 mod registry;
 mod scores;
+mod sets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -213,6 +214,7 @@ pub(super) fn audit(
     calibration::checks(&gate, tally, &classes, &mut checks, &mut curves);
     scores::checks(&gate, tally, &classes, &mut checks, &mut curves);
     evidence::checks(&gate, tally, &mut checks, &mut curves);
+    sets::checks(&gate, tally, &mut checks);
     if let Some(baseline) = baseline {
         drift::checks(&gate, tally, baseline, &mut checks);
     }

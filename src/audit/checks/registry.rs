@@ -66,7 +66,7 @@ const GAP_LIMIT: f64 = 0.02;
 
 /// All checks, in the order of the report.
 #[rustfmt::skip]
-pub const CHECKS: [CheckKind; 34] = [
+pub const CHECKS: [CheckKind; 36] = [
     census("validity", "Invalid probability rows").limit(0.0),
     estimate("ece", "Calibration error of the predicted class (ECE)", AtMost).limit(ECE_LIMIT),
     estimate("classwise_ece", "Calibration error, mean over the classes", AtMost),
@@ -96,6 +96,8 @@ pub const CHECKS: [CheckKind; 34] = [
     estimate("robustness_radius", "Robustness radius, 5 % quantile", AtLeast),
     census("decomposition", "Rows whose uncertainty does not add up").limit(0.0),
     estimate("k_eff", "Effective number of items, median", AtLeast),
+    estimate("coverage", "Prediction sets that hold the true class", AtLeast),
+    census("set_size", "Classes in a prediction set, mean"),
     drift("drift_accuracy", "Change in accuracy", Within, 0.02),
     drift("drift_confidence", "Change in mean confidence", Within, 0.02),
     drift("drift_brier", "Change in the Brier score", Within, 0.02),

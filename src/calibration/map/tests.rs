@@ -1,3 +1,4 @@
+use super::super::MAX_BINS;
 use super::*;
 use crate::calibration::Evaluation;
 use crate::latent::random::Stream;
@@ -22,7 +23,7 @@ fn sharpened(rows: u64, power: f64) -> (Vec<Distribution>, Vec<usize>) {
 }
 
 #[test]
-fn histogram_answers_the_hit_rate_of_the_bin() {
+fn histogram_answers_the_smoothed_hit_rate_of_the_bin() {
     // Four bins. Confidences 0.75 lie in the third, 0.875 in the fourth.
     let predictions = [
         d(&[0.75, 0.125, 0.125]),
@@ -33,21 +34,21 @@ fn histogram_answers_the_hit_rate_of_the_bin() {
     ];
     let method = MapMethod::Histogram { bins: 4 };
     let map = CalibrationMap::fit(method, &predictions, &[0, 0, 0, 0, 2]).unwrap();
-    let CalibrationMap::Histogram(counts) = &map else {
+    let MapShape::Histogram(counts) = map.shape() else {
         panic!("{map:?}");
     };
     assert_eq!(counts.counts(), [(0, 0), (0, 0), (3, 4), (1, 1)]);
-    // 0.625 lies in the third bin, with rate 3/4; 1/4 is shared 2:1.
+    // 0.625 lies in the third bin, with 3 of 4: 3.5/5; the rest is shared 2:1.
     let got = map.apply(&d(&[0.25, 0.625, 0.125])).unwrap();
-    assert_eq!((got.class, got.confidence), (1, 0.75));
-    let third = 1.0 / 3.0;
+    assert_eq!((got.class, got.confidence), (1, 0.7));
+    let third = 0.3 / 3.0;
     for (x, want) in got
         .distribution
         .probabilities()
         .iter()
-        .zip([0.5 * third, 0.75, 0.25 * third])
+        .zip([2.0 * third, 0.7, third])
     {
-        assert!((x - want).abs() <= 2.0 * f64::EPSILON);
+        assert!((x - want).abs() <= 2.0 * f64::EPSILON, "{x} {want}");
     }
     // A bin without points leaves the prediction alone.
     let same = d(&[0.375, 0.3125, 0.3125]);
@@ -58,25 +59,98 @@ fn histogram_answers_the_hit_rate_of_the_bin() {
 #[test]
 fn certainty_that_was_wrong_is_shared_among_the_impossible() {
     let predictions = vec![d(&[1.0, 0.0, 0.0]); 4];
-    for method in [MapMethod::Histogram { bins: 10 }, MapMethod::Isotonic] {
+    for (method, half, never) in [
+        // (2 + ½)/5 and (0 + ½)/5.
+        (MapMethod::Histogram { bins: 10 }, 0.5, 0.1),
+        (MapMethod::Isotonic, 0.5, 0.1),
+    ] {
         let map = CalibrationMap::fit(method, &predictions, &[0, 0, 1, 2]).unwrap();
         let got = map.apply(&predictions[0]).unwrap();
-        assert_eq!(got.distribution.probabilities(), [0.5, 0.25, 0.25]);
-        // Never right: the named class becomes impossible.
-        let never = CalibrationMap::fit(method, &predictions, &[1, 1, 1, 2]).unwrap();
-        let got = never.apply(&predictions[0]).unwrap();
-        assert_eq!(got.distribution.probabilities(), [0.0, 0.5, 0.5]);
-        assert_eq!((got.class, got.confidence), (0, 0.0));
+        let rest = (1.0 - half) / 2.0;
+        assert_eq!(got.distribution.probabilities(), [half, rest, rest]);
+        // Never right: the named class becomes improbable, not impossible.
+        let map = CalibrationMap::fit(method, &predictions, &[1, 1, 1, 2]).unwrap();
+        let got = map.apply(&predictions[0]).unwrap();
+        assert_eq!((got.class, got.confidence), (0, never));
+        assert_eq!(got.distribution.probabilities(), [0.1, 0.45, 0.45]);
     }
-    let error = CalibrationMap::fit(MapMethod::Temperature, &predictions, &[0, 0, 1, 2]);
-    assert_eq!(error, Err(MapError::Impossible { row: 2 }));
 }
+
+/// Zeros, ones, and numbers that would round to them: the answer of every map lies between.
+#[test]
+fn no_map_answers_zero_or_one() {
+    let certain = [
+        d(&[1.0, 0.0]),
+        d(&[0.0, 1.0]),
+        d(&[1.0 - 1e-16, 1e-16]),
+        d(&[1.0, 5e-324]),
+        d(&[0.875, 0.125]),
+    ];
+    let right: Vec<Distribution> = (0..60).map(|i| certain[i % 5].clone()).collect();
+    // Right but for every eleventh.
+    let labels: Vec<usize> = (0..60)
+        .map(|i| (right[i].argmax() + usize::from(i % 11 == 0)) % 2)
+        .collect();
+    let always: Vec<usize> = right.iter().map(Distribution::argmax).collect();
+    let smooth: Vec<Distribution> = (0..60)
+        .map(|i| d(&[0.9 - f64::from(i) / 200.0, 0.1 + f64::from(i) / 200.0]))
+        .collect();
+    let mut answered = 0;
+    for method in ALL {
+        for (p, y) in [
+            (&right, &labels),
+            (&right, &always),
+            (&smooth, &vec![0; 60]),
+        ] {
+            let Ok(map) = CalibrationMap::fit(method, p, y) else {
+                // Only a temperature has no minimum, where everything is right.
+                assert_eq!(method, MapMethod::Temperature);
+                continue;
+            };
+            for q in &certain {
+                let got = map.apply(q).unwrap();
+                let inside = |p: &f64| 0.0 < *p && *p < 1.0;
+                assert!(
+                    got.distribution.probabilities().iter().all(inside),
+                    "{method:?} {got:?}"
+                );
+                assert!(inside(&got.confidence));
+                answered += 1;
+            }
+        }
+    }
+    assert!(answered > 90, "{answered}");
+}
+
+/// A zero does not stop a temperature: it is read as a small number that the map states.
+#[test]
+fn zeros_are_read_as_the_least_probability() {
+    let mut predictions = vec![d(&[0.75, 0.25]); 9];
+    predictions.push(d(&[1.0, 0.0]));
+    let labels = [0, 0, 0, 0, 0, 0, 1, 1, 0, 1];
+    let map = CalibrationMap::fit(MapMethod::Temperature, &predictions, &labels).unwrap();
+    // Of ten rows: 1/22, which is below 1/4.
+    assert_eq!(map.least(), 0.5 / 11.0);
+    predictions.pop();
+    let map = CalibrationMap::fit(MapMethod::Temperature, &predictions, &labels[..9]).unwrap();
+    assert_eq!(map.least(), SMALLEST);
+}
+
+const ALL: [MapMethod; 7] = [
+    MapMethod::Temperature,
+    MapMethod::Histogram { bins: 15 },
+    MapMethod::Isotonic,
+    MapMethod::LogLinear(Family::Platt),
+    MapMethod::LogLinear(Family::Beta),
+    MapMethod::LogLinear(Family::Vector),
+    MapMethod::LogLinear(Family::Dirichlet),
+];
 
 #[test]
 fn temperature_undoes_sharpening_and_keeps_the_order_of_classes() {
     let (predictions, labels) = sharpened(4000, 2.0);
     let map = CalibrationMap::fit(MapMethod::Temperature, &predictions, &labels).unwrap();
-    let CalibrationMap::Temperature(t) = map else {
+    let MapShape::Temperature(t) = *map.shape() else {
         panic!("{map:?}");
     };
     // Six standard errors of 2/√(4000·0.6) each; see the test of fit_temperature.
@@ -96,6 +170,8 @@ fn on_the_fitting_data_what_is_promised_holds() {
         MapMethod::Temperature,
         MapMethod::Histogram { bins: 15 },
         MapMethod::Isotonic,
+        MapMethod::LogLinear(Family::Vector),
+        MapMethod::LogLinear(Family::Dirichlet),
     ] {
         let map = CalibrationMap::fit(method, &predictions, &labels).unwrap();
         let mut by_value: std::collections::BTreeMap<u64, (u64, u64)> = Default::default();
@@ -114,14 +190,23 @@ fn on_the_fitting_data_what_is_promised_holds() {
         }
         assert!(squares < squares_before, "{method:?}");
         match method {
-            MapMethod::Temperature => {
+            MapMethod::Temperature | MapMethod::LogLinear(_) => {
                 let after = Evaluation::of(&repaired, &labels, 15).unwrap();
                 assert!(after.log_loss().unwrap() < before.log_loss().unwrap());
             }
-            // Exactly calibrated: each answer is the hit rate of those who got it.
-            _ => {
+            // Each answer is the hit rate of those who got it, smoothed.
+            MapMethod::Histogram { .. } => {
                 for (bits, (hits, points)) in by_value {
-                    assert_eq!(f64::from_bits(bits), hits as f64 / points as f64);
+                    let rate = (hits as f64 + 0.5) / (points as f64 + 1.0);
+                    assert_eq!(f64::from_bits(bits), rate);
+                }
+            }
+            // Exactly calibrated, but for rates of 0 and 1.
+            MapMethod::Isotonic => {
+                for (bits, (hits, points)) in by_value {
+                    let rate = hits as f64 / points as f64;
+                    let rate = rate.clamp(0.5 / 3001.0, 3000.5 / 3001.0);
+                    assert_eq!(f64::from_bits(bits), rate);
                 }
             }
         }
@@ -169,20 +254,29 @@ fn what_cannot_be_fitted_is_refused_by_name() {
     }
     // More bins than rows is no problem.
     let one = CalibrationMap::fit(MapMethod::Histogram { bins: MAX_BINS }, &flat[..1], &[0]);
-    assert_eq!(one.unwrap().apply(&p).unwrap().confidence, 1.0);
+    assert_eq!(one.unwrap().apply(&p).unwrap().confidence, 0.75);
 }
 
 #[test]
 fn a_map_reads_back_as_it_was_and_refuses_what_no_fit_gives() {
+    let two = |p: &Distribution| d(&[p.probabilities()[0], 1.0 - p.probabilities()[0]]);
     let (predictions, labels) = sharpened(200, 2.0);
-    for method in [
-        MapMethod::Temperature,
-        MapMethod::Histogram { bins: 15 },
-        MapMethod::Isotonic,
-    ] {
+    let predictions: Vec<Distribution> = predictions.iter().map(two).collect();
+    let labels: Vec<usize> = labels.iter().map(|&y| y.min(1)).collect();
+    for method in ALL {
         let map = CalibrationMap::fit(method, &predictions, &labels).unwrap();
         let text = serde_json::to_string(&map).unwrap();
         assert_eq!(serde_json::from_str::<CalibrationMap>(&text).unwrap(), map);
+        assert_eq!(map.name(), method.name());
+    }
+    let good = r#"{"least":0.125,"shape":{"temperature":2.0}}"#;
+    assert!(serde_json::from_str::<CalibrationMap>(good).is_ok());
+    for least in ["0", "-1", "0.75", "1e-20", "null"] {
+        let bad = good.replace("0.125", least);
+        assert!(
+            serde_json::from_str::<CalibrationMap>(&bad).is_err(),
+            "{bad}"
+        );
     }
     for bad in [
         r#"{"temperature":0}"#,
@@ -191,14 +285,12 @@ fn a_map_reads_back_as_it_was_and_refuses_what_no_fit_gives() {
         r#"{"histogram":[]}"#,
         r#"{"histogram":[[2,1]]}"#,
         r#"{"histogram":[[-1,1]]}"#,
+        r#"{"histogram":[[0,18446744073709551615],[0,1]]}"#,
         r#"{"isotonic":[]}"#,
         r#"{"isotonic":[{"from":0,"to":1,"hits":1,"points":0}]}"#,
         r#"{"isotonic":[{"from":0,"to":1,"hits":1,"points":1,"more":1}]}"#,
         r#"{"magic":1}"#,
     ] {
-        assert!(
-            serde_json::from_str::<CalibrationMap>(bad).is_err(),
-            "{bad}"
-        );
+        assert!(serde_json::from_str::<MapShape>(bad).is_err(), "{bad}");
     }
 }

@@ -17,7 +17,7 @@ use super::output::{Output, check_distinct, same, say};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::audit::{
-    Audit, AuditReport, Gate, GateError, Log, MergeError, default_thresholds, set_threshold,
+    Audit, AuditReport, Gate, GateError, Input, Log, MergeError, default_thresholds, set_threshold,
     write_state,
 };
 use crate::error::{Error, ErrorKind};
@@ -52,25 +52,50 @@ fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let advance = |bytes| bar.inc(bytes);
     let audit = audit(args, &gate, &answerer)?.progress(&advance);
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
-    let (bytes, code) = threads(args.threads)?.install(|| work(args, audit))?;
+    let (bytes, code, seen) = threads(args.threads)?.install(|| work(args, audit, &answerer))?;
     bar.finish_and_clear();
+    if let Some(warning) = seen {
+        eprintln!("{warning}");
+    }
     output.write(&bytes)?;
     output.finish()?;
     Ok(code)
 }
 
-/// What to write, and with which code to end.
-fn work(args: &Args, audit: Audit<'_>) -> Result<(Vec<u8>, ExitCode), Failure> {
+/// What to write, with which code to end, and what to warn of.
+fn work(
+    args: &Args,
+    audit: Audit<'_>,
+    answerer: &Answerer,
+) -> Result<(Vec<u8>, ExitCode, Option<String>), Failure> {
     if args.partial.is_some() {
         let tally = audit.tally().map_err(failure)?;
         let bytes = write_state(&tally).map_err(|error| Failure::Usage(error.to_string()))?;
-        return Ok((bytes, ExitCode::SUCCESS));
+        return Ok((bytes, ExitCode::SUCCESS, seen(answerer, &tally.inputs)));
     }
     let report = audit.run().map_err(failure)?;
     let code = if report.passed() { 0 } else { 1 };
     Ok((
         shown(&report, args.format).into_bytes(),
         ExitCode::from(code),
+        seen(answerer, &report.inputs),
+    ))
+}
+
+/// A warning where the calibration map was fitted on rows of the files that are audited.
+fn seen(answerer: &Answerer, inputs: &[Input]) -> Option<String> {
+    let map = answerer.calibration()?;
+    let input = inputs
+        .iter()
+        .find(|input| map.was_fitted_on(&input.sha256))?;
+    let part = match map.split < 1.0 {
+        true => format!("{} of its rows", map.rows),
+        false => "all of its rows".to_string(),
+    };
+    Some(format!(
+        "warning: {}: the calibration map was fitted on {part}, which it looks better on than on new \
+         ones; audit rows that it has not seen",
+        escaped(&input.name)
     ))
 }
 

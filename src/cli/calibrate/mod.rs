@@ -1,31 +1,30 @@
-//! `lpf calibrate`: a map that makes confidences match hit rates.
+//! `lpf calibrate`: a map that makes confidences match hit rates, or prediction sets that hold the
+//! true class as often as is asked for.
+
+mod auto;
+mod report;
+mod rows;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use rayon::prelude::*;
-use serde::Serialize;
 
+use self::auto::{Candidate, choose};
+use self::report::Report;
+use self::rows::{Labelled, Read, read};
 use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser, threads};
 use super::output::{Output, check_distinct};
 use crate::aggregate::Method;
-use crate::answer::Answerer;
-use crate::audit::{Audit, CHECKS, Check, Log};
-use crate::bounds::binned_ranges;
-use crate::calibration::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, bin_edge};
+use crate::calibration::{
+    CalibrationMap, ConformalSets, ConformalSettings, Family, MapError, MapMethod, Robust, SetScore,
+};
 use crate::error::Error;
-use crate::exhibit::{Cell, Table};
-use crate::latent::random::{Stream, text_key};
-use crate::log::{ClassNames, Limits, LogBatch, LogReader, LogRow, RowError, RowRules};
-use crate::model::{CalibrationFile, LatentModel};
-use crate::report::table_text;
+use crate::log::Limits;
+use crate::model::CalibrationFile;
 use crate::simplex::Distribution;
-
-/// Intervals hold with probability 1 − δ each.
-const DELTA: f64 = 0.05;
 
 const EXAMPLES: &str = "\
 Input: one JSON object per line with a label, and the logged answer or its evidence:
@@ -35,25 +34,38 @@ or CSV with a header, or Parquet: a column `label`, and a column `prob_CLASS` or
 class. Rows with evidence only are answered as by `lpf infer` with the same options.
 
 Each row is used either to fit the map or to judge it, chosen by the hash of its entity's name (or of
-the line) and the seed, whatever its place in the file; rows of one entity stay together.
+the line) and the seed, whatever its place in the file; rows of one entity stay together. With --judge
+all rows of FILE are for fitting, and the other file judges.
 
-What each method guarantees:
+What each method does and guarantees:
   temperature  keeps the order of classes; least log loss on the fitting rows. Nothing for new rows.
+  platt, beta  two classes: a line in the log-odds, or in both log-probabilities. Least log loss of its
+               kind on the fitting rows; nothing for new rows. So too:
+  vector       a line for each class in its own log-probability,
+  dirichlet    a line for each class in all log-probabilities.
   histogram    95 % intervals of the true hit rates, joint over all bins, for any model and
-               independent rows. A bin without fitting rows keeps the model's confidence, without
-               any guarantee.
-  isotonic     the best hit rate that never falls with confidence, exact on the fitting rows; for
-               new rows only in the limit.
+               independent rows. The answer is (k + 1/2)/(n + 1), of k right among the n fitting rows of
+               the bin. A bin without fitting rows keeps the model's confidence, without any guarantee.
+  isotonic     the best hit rate that never falls with confidence, exact on the fitting rows but for
+               rates of 0 and 1; for new rows only in the limit.
+  conformal    leaves answers alone and adds sets of classes, which hold the true class with
+               probability --coverage, for any model, if rows are exchangeable.
+  auto         fits each kind but conformal to four fifths of the fitting rows at a time and takes the
+               one with the least log loss on the other fifth.
 Histogram and isotonic maps change the confidence of the predicted class; the other classes share the
-rest in their old proportions.
+rest in their old proportions. No map answers exactly 0 or 1.
 
 Examples:
-  lpf calibrate labelled.jsonl --method temperature --output cal.json
+  lpf calibrate labelled.jsonl --method auto --output cal.json
+  lpf calibrate fit.csv --judge judge.csv --method temperature --output cal.json
   lpf calibrate labelled.jsonl --method histogram --bins 10 --split 0.7 --output cal.json
+  lpf calibrate labelled.jsonl --method conformal --coverage 0.9 --by-class --output sets.json
   lpf infer new.jsonl --calibration cal.json
+  lpf apply log.csv --calibration cal.json --output calibrated.csv
   lpf audit log.jsonl --calibration cal.json";
 
-/// Fit a calibration map on one part of labelled records and judge it on the other.
+/// Fit a calibration map, or prediction sets, on one part of labelled records and judge it on the
+/// other.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
@@ -88,6 +100,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "S", default_value_t = 0.5)]
     split: f64,
 
+    /// Fit on all rows of FILE, and judge by the rows of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    judge: Option<PathBuf>,
+
+    #[command(flatten)]
+    sets: SetOptions,
+
     /// Where to write the map: a file that appears complete or not at all
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
@@ -100,14 +119,65 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
+
+/// What prediction sets are asked for.
+#[derive(Debug, clap::Args)]
+struct SetOptions {
+    /// How often sets are to hold the true class, for --method conformal
+    #[arg(long, value_name = "P", default_value_t = 0.9)]
+    coverage: f64,
+
+    /// A threshold for each class, so that the coverage holds for each class; for conformal
+    #[arg(long)]
+    by_class: bool,
+
+    /// How classes are scored, for conformal
+    #[arg(long, value_enum, default_value = "lead")]
+    score: Score,
+
+    /// Sets that hold the true class though so many items of evidence were replaced; for conformal
+    #[arg(long, value_name = "M", requires = "robust_distance", value_parser = clap::value_parser!(u32).range(1..))]
+    robust_items: Option<u32>,
+
+    /// How far each of these items may have been moved: the largest ratio of its old to its new
+    /// probabilities over the smallest, in logarithms (Hilbert's distance)
+    #[arg(
+        long,
+        value_name = "D",
+        requires = "robust_items",
+        allow_hyphen_values = true
+    )]
+    robust_distance: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Score {
+    /// How far the class is behind the best one, in pooled log-scores; sets are never empty
+    Lead,
+    /// One minus its probability; sets are small on average, and may be empty
+    Probability,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// One temperature for all predictions
     Temperature,
+    /// A line in the log-odds, for two classes
+    Platt,
+    /// A line in both log-probabilities, for two classes
+    Beta,
+    /// A line for each class in its log-probability
+    Vector,
+    /// A line for each class in all log-probabilities
+    Dirichlet,
     /// The hit rate of the confidence's bin
     Histogram,
     /// The best hit rate that never falls with confidence
     Isotonic,
+    /// Sets of classes that hold the true one with probability --coverage
+    Conformal,
+    /// The kind with the least cross-validated log loss
+    Auto,
 }
 
 /// Formats of the report.
@@ -118,120 +188,84 @@ enum Format {
     /// One JSON object
     Json,
 }
-#[derive(Debug, Serialize)]
-struct Report<'a> {
-    method: &'static str,
-    map: &'a CalibrationMap,
-    fitted_on: u64,
-    judged_on: u64,
-    before: Scores,
-    after: Scores,
-    /// T1″, for histogram maps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bins: Option<Vec<BinPromise>>,
+
+/// What is fitted.
+enum Wanted {
+    Map(MapMethod),
+    Sets(ConformalSettings),
+    Best,
 }
 
-/// The scores of some predictions, as an audit of them finds them.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Scores {
-    accuracy: Estimate,
-    ece: Estimate,
-    smooth_ece: Estimate,
-    brier: Estimate,
-    log_loss: Estimate,
-    /// Rows whose true class got probability zero, each of which makes the log loss infinite.
-    impossible: u64,
-}
-
-/// A score and its 95 % interval, where there is one.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Estimate {
-    value: f64,
-    interval: Option<(f64, f64)>,
-}
-
-impl Scores {
-    fn of(rows: &[(Calibrated, usize)]) -> Result<Self, Error> {
-        let mut audit = Audit::of(Log::calibrated("rows", rows)).compare(false);
-        // Without limits each interval has a level of its own.
-        for kind in CHECKS.iter().filter(|kind| kind.default.is_some()) {
-            audit = audit.no_limit(kind.id);
+impl Args {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let sets = &self.sets;
+        let robust = sets.robust_items.zip(sets.robust_distance);
+        let for_sets = sets.by_class || robust.is_some() || sets.score != Score::Lead;
+        if for_sets && self.method != Kind::Conformal {
+            let what = "--by-class, --score and --robust-… are for --method conformal";
+            return Err(Failure::Usage(what.to_string()));
         }
-        let report = audit.run()?;
-        let estimate = |id: &str| {
-            let check = report.check(id);
-            let interval = check.and_then(|check| check.interval);
-            Estimate {
-                value: check
-                    .and_then(|check: &Check| check.value)
-                    .unwrap_or(f64::NAN),
-                interval: interval.map(|interval| (interval.low, interval.high)),
-            }
-        };
-        let zero = |(p, label): &&(Calibrated, usize)| {
-            p.distribution
-                .probabilities()
-                .get(*label)
-                .is_none_or(|&p| p == 0.0)
-        };
-        Ok(Scores {
-            accuracy: estimate("accuracy"),
-            ece: estimate("ece"),
-            smooth_ece: estimate("smooth_ece"),
-            brier: estimate("brier"),
-            log_loss: estimate("log_loss"),
-            impossible: rows.iter().filter(zero).count() as u64,
+        Ok(match self.method {
+            Kind::Temperature => Wanted::Map(MapMethod::Temperature),
+            Kind::Platt => Wanted::Map(MapMethod::LogLinear(Family::Platt)),
+            Kind::Beta => Wanted::Map(MapMethod::LogLinear(Family::Beta)),
+            Kind::Vector => Wanted::Map(MapMethod::LogLinear(Family::Vector)),
+            Kind::Dirichlet => Wanted::Map(MapMethod::LogLinear(Family::Dirichlet)),
+            Kind::Histogram => Wanted::Map(self.histogram()),
+            Kind::Isotonic => Wanted::Map(MapMethod::Isotonic),
+            Kind::Auto => Wanted::Best,
+            Kind::Conformal => Wanted::Sets(ConformalSettings {
+                coverage: sets.coverage,
+                by_class: sets.by_class,
+                score: match sets.score {
+                    Score::Lead => SetScore::Lead,
+                    Score::Probability => SetScore::Probability,
+                },
+                robust: robust.map(|(items, distance)| Robust {
+                    items: items as usize,
+                    distance,
+                }),
+            }),
         })
     }
-}
 
-impl Estimate {
-    /// With four digits.
-    fn shown(&self) -> String {
-        match self.interval {
-            Some((low, high)) => format!("{:.4} [{low:.4}, {high:.4}]", self.value),
-            None if self.value.is_infinite() => "infinite".to_string(),
-            None => format!("{:.4}", self.value),
+    fn histogram(&self) -> MapMethod {
+        MapMethod::Histogram {
+            bins: usize::from(self.bins),
         }
     }
-}
 
-/// What a histogram map promises about one bin.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct BinPromise {
-    above: f64,
-    up_to: f64,
-    points: u64,
-    rate: Option<f64>,
-    /// With all other bins, with probability 95 %, the true rate is between these.
-    low: f64,
-    high: f64,
-}
-#[derive(Debug)]
-struct Labelled {
-    prediction: Distribution,
-    label: usize,
-    line: u64,
-}
-
-/// Labelled predictions: some to fit on, the others to judge by.
-#[derive(Debug)]
-struct Rows {
-    fit: Vec<Labelled>,
-    judge: Vec<Labelled>,
-    names: Option<Vec<String>>,
+    /// That the arguments go together.
+    fn check(&self, wanted: &Wanted) -> Result<(), Failure> {
+        if !(self.split > 0.0 && self.split < 1.0) {
+            let what = format!("--split: {} is not between 0 and 1", self.split);
+            return Err(Failure::Usage(what));
+        }
+        if self.judge.as_deref().is_some_and(is_stream) && is_stream(&self.file) {
+            let what = "standard input can be read only once".to_string();
+            return Err(Failure::Usage(what));
+        }
+        let product = matches!(self.aggregation, Method::Spn | Method::PriorCorrected);
+        if matches!(wanted, Wanted::Sets(sets) if sets.robust.is_some()) && !product {
+            let what = format!(
+                "--robust-items: holds for --aggregation spn and prior-corrected only, not {}",
+                self.aggregation
+            );
+            return Err(Failure::Usage(what));
+        }
+        Ok(())
+    }
 }
 
 /// Runs the command.
 pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
+    let judge = args.judge.as_deref();
     check_distinct(
         Some(&args.output),
-        args.options.files().chain([&*args.file]),
+        args.options.files().chain([&*args.file]).chain(judge),
     )?;
-    if !(args.split > 0.0 && args.split < 1.0) {
-        let what = format!("--split: {} is not between 0 and 1", args.split);
-        return Err(Failure::Usage(what));
-    }
+    let wanted = args.wanted()?;
+    args.check(&wanted)?;
     let failed = |error: Error| Failure::of(error, &args.file);
     let answerer = args
         .options
@@ -240,263 +274,84 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
         .build()
         .map_err(failed)?;
     let threads = threads(args.threads)?;
-    let rows = threads.install(|| read(args, &answerer))?;
-    let (fit, judge) = (rows.fit.len(), rows.judge.len());
-    if fit == 0 || judge == 0 {
-        return Err(Failure::Usage(format!(
-            "{}: {fit} rows to fit on and {judge} to judge by; both parts need some: give more rows, \
-             or another --split or --seed",
-            args.file.display()
-        )));
-    }
-    let map = fitted(args, &rows)?;
-    let classes = rows.fit.first().map_or(0, |row| row.prediction.classes());
-    let place = (args.split, args.options.seed);
-    let file = CalibrationFile::new(map, classes, rows.names, fit as u64, place);
-    let (mut before, mut after) = (Vec::new(), Vec::new());
-    for row in &rows.judge {
-        let p = &row.prediction;
-        let as_it_was = Calibrated {
-            class: p.argmax(),
-            confidence: *p.confidence(),
-            distribution: p.clone(),
+    let shown = threads.install(|| -> Result<String, Failure> {
+        // Robust sets are about the product of the factors, whatever answer was logged beside them.
+        let from_evidence = matches!(&wanted, Wanted::Sets(sets) if sets.robust.is_some());
+        let mut first = read(args, &answerer, &args.file, from_evidence)?;
+        let (fit, judge, split) = match &args.judge {
+            None => {
+                let (fit, judge) = first.parts(args.options.seed, args.split);
+                (fit, judge, args.split)
+            }
+            Some(path) => {
+                let second = read(args, &answerer, path, from_evidence)?;
+                same_classes(&first, &second, path)?;
+                (std::mem::take(&mut first.rows), second.rows, 1.0)
+            }
         };
-        before.push((as_it_was, row.label));
-        let calibrated = file.apply(p).map_err(|error| failed(error.into()))?;
-        after.push((calibrated, row.label));
-    }
-    let report = threads.install(|| -> Result<_, Failure> {
-        Ok(Report {
-            method: file.map.name(),
-            map: &file.map,
-            fitted_on: fit as u64,
-            judged_on: judge as u64,
-            before: Scores::of(&before).map_err(failed)?,
-            after: Scores::of(&after).map_err(failed)?,
-            bins: match &file.map {
-                CalibrationMap::Histogram(map) => Some(promises(map)?),
-                _ => None,
-            },
-        })
-    })?;
-    let mut output = Output::create(Some(&args.output))?;
-    output.write(file.to_json().as_bytes())?;
-    output.finish()?;
-    let shown = match args.format {
-        Format::Text => text(&report),
-        Format::Json => {
-            let json = serde_json::to_string(&report);
-            json.map_err(|error| Failure::Usage(error.to_string()))? + "\n"
+        if fit.is_empty() || judge.is_empty() {
+            let (fit, judge) = (fit.len(), judge.len());
+            return Err(Failure::Usage(format!(
+                "{}: {fit} rows to fit on and {judge} to judge by; both parts need some: give more \
+                 rows, or another --split or --seed",
+                args.file.display()
+            )));
         }
-    };
+        let (map, candidates) = fitted(args, &wanted, &fit)?;
+        let classes = fit.first().map_or(0, |row| row.prediction.classes());
+        let rows = fit.len() as u64;
+        let place = (split, args.options.seed);
+        let file = CalibrationFile::new(map, classes, first.names.clone(), rows, place)
+            .with_sources(vec![first.sha256.clone()]);
+        let report = Report::of(&file, &judge, candidates).map_err(failed)?;
+        let shown = match args.format {
+            Format::Text => report.text(),
+            Format::Json => report.json()?,
+        };
+        let mut output = Output::create(Some(&args.output))?;
+        output.write(file.to_json().as_bytes())?;
+        output.finish()?;
+        Ok(shown)
+    })?;
     Output::create(None)?.write(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// All rows of the log, each for fitting or for judging.
-fn read(args: &Args, answerer: &Answerer) -> Result<Rows, Failure> {
-    let failed = |error: Error| Failure::of(error, &args.file);
-    let format = args.input.format(&args.file, &args.answer);
-    let reader = match is_stream(&args.file) {
-        true => LogReader::new_within(std::io::stdin(), &format, answerer.limits()),
-        false => LogReader::open_within(&args.file, &format, answerer.limits()),
-    };
-    let mut reader = reader.map_err(|error| failed(error.into()))?;
-    let mut rows = Rows {
-        fit: Vec::new(),
-        judge: Vec::new(),
-        names: None,
-    };
-    let mut known: Option<ClassNames> = None;
-    let answer_field = reader.answer_field().to_string();
-    let mut batch = LogBatch::default();
-    while reader
-        .fill(&mut batch)
-        .map_err(|error| failed(error.into()))?
-    {
-        if known.is_none() {
-            let model = answerer.latent().map(LatentModel::class_count);
-            let found = batch.classes(answerer.classes(), model);
-            known = found.map_err(|error| failed(error.into()))?;
-        }
-        let nothing = ClassNames::Numbered(0);
-        let rules = RowRules {
-            classes: known.as_ref().unwrap_or(&nothing),
-            tolerance: answerer.expectations().tolerance,
-            answer_field: &answer_field,
-        };
-        let read: Vec<Result<(bool, Labelled), Failure>> = (0..batch.len())
-            .into_par_iter()
-            .map(|i| {
-                let row = batch.row(i);
-                let line = row.number;
-                let read = labelled(args, answerer, rules, row);
-                read.map_err(|error| Failure::line(&args.file, line, error))
-            })
-            .collect();
-        for row in read {
-            let (fits, row) = row?;
-            if fits {
-                rows.fit.push(row);
-            } else {
-                rows.judge.push(row);
-            }
-        }
+/// That a second file is about the same classes as the first.
+fn same_classes(first: &Read, second: &Read, path: &std::path::Path) -> Result<(), Failure> {
+    let classes = |read: &Read| read.rows.first().map(|row| row.prediction.classes());
+    let named = first.names.is_some() && second.names.is_some();
+    if classes(first) != classes(second) || (named && first.names != second.names) {
+        let what = "--judge: not the classes of the file that the map is fitted on";
+        return Err(Failure::Usage(format!("{}: {what}", path.display())));
     }
-    if rows.fit.is_empty() && rows.judge.is_empty() {
-        return Err(Failure::NoRecords {
-            path: args.file.clone(),
-        });
-    }
-    if let Some(ClassNames::Named(names)) = known {
-        rows.names = Some(names.to_vec());
-    }
-    Ok(rows)
+    Ok(())
 }
 
-/// The logged answer of a row, or else the answer to its evidence; and whether it is for fitting.
-fn labelled(
+/// The map, and with `auto` what was compared.
+fn fitted(
     args: &Args,
-    answerer: &Answerer,
-    rules: RowRules<'_>,
-    LogRow {
-        number,
-        line,
-        prediction,
-    }: LogRow<'_>,
-) -> Result<(bool, Labelled), RowError> {
-    let prediction = prediction?;
-    // A row without a name is named by all that it says.
-    let key = match (prediction.entity.as_deref().unwrap_or(""), line) {
-        ("", []) => text_key(&format!("{:?} {:?}", prediction.label, prediction.answer)),
-        ("", line) => text_key(&String::from_utf8_lossy(line)),
-        (name, _) => text_key(name),
-    };
-    const PURPOSE: u64 = text_key("calibration split");
-    let mut stream = Stream::new(args.options.seed, PURPOSE, key, 0);
-    let mut row = answerer.row(prediction, rules)?;
-    let label = row.label.clone()?;
-    let missing = || RowError::no_answer(rules.answer_field);
-    let prediction = match row.answer.take() {
-        Some(answer) => Distribution::from_rounded(answer, &rules.tolerance)
-            .map_err(|error| RowError::not_a_distribution(rules.answer_field, &error))?,
-        None => answerer.aggregate(&mut row)?.ok_or_else(missing)?,
-    };
-    let labelled = Labelled {
-        prediction,
-        label,
-        line: number,
-    };
-    Ok((stream.uniform() < args.split, labelled))
-}
-
-fn fitted(args: &Args, rows: &Rows) -> Result<CalibrationMap, Failure> {
-    let method = match args.method {
-        Kind::Temperature => MapMethod::Temperature,
-        Kind::Histogram => MapMethod::Histogram {
-            bins: usize::from(args.bins),
-        },
-        Kind::Isotonic => MapMethod::Isotonic,
-    };
-    let predictions: Vec<Distribution> = rows.fit.iter().map(|r| r.prediction.clone()).collect();
-    let labels: Vec<usize> = rows.fit.iter().map(|r| r.label).collect();
-    CalibrationMap::fit(method, &predictions, &labels).map_err(|error| {
-        let at = match error {
-            MapError::Impossible { row } | MapError::Row { row, .. } => rows.fit.get(row),
-            _ => None,
-        };
-        match at {
-            Some(row) => Failure::line(&args.file, row.line, format!("evidence: {error}")),
-            None => Failure::Usage(error.to_string()),
+    wanted: &Wanted,
+    rows: &[Labelled],
+) -> Result<(CalibrationMap, Option<Vec<Candidate>>), Failure> {
+    let predictions: Vec<Distribution> = rows.iter().map(|row| row.prediction.clone()).collect();
+    let labels: Vec<usize> = rows.iter().map(|row| row.label).collect();
+    let fail = |error: MapError| Failure::Usage(error.to_string());
+    match wanted {
+        Wanted::Map(method) => {
+            let map = CalibrationMap::fit(*method, &predictions, &labels);
+            Ok((map.map_err(fail)?, None))
         }
-    })
-}
-
-/// T1″ for every bin.
-fn promises(map: &HistogramMap) -> Result<Vec<BinPromise>, Failure> {
-    let counts = map.counts();
-    let ranges = binned_ranges(counts, DELTA).map_err(|e| Failure::Usage(e.to_string()))?;
-    let edge = |i| bin_edge(i, counts.len()).unwrap_or(f64::NAN);
-    let bins = counts.iter().zip(ranges).enumerate();
-    Ok(bins
-        .map(|(i, (&(_, points), range))| BinPromise {
-            above: edge(i),
-            up_to: edge(i + 1),
-            points,
-            rate: range.rate,
-            low: range.low,
-            high: range.high,
-        })
-        .collect())
-}
-
-fn text(report: &Report<'_>) -> String {
-    let (b, a) = (&report.before, &report.after);
-    let mut scores = Table::new(
-        "scores",
-        format!(
-            "On {} rows that the map was not fitted on, with 95 % intervals",
-            report.judged_on
-        ),
-    );
-    for (name, before, after) in [
-        ("accuracy", b.accuracy, a.accuracy),
-        ("ECE, 15 bins", b.ece, a.ece),
-        ("smooth ECE", b.smooth_ece, a.smooth_ece),
-        ("Brier score", b.brier, a.brier),
-        ("log loss", b.log_loss, a.log_loss),
-    ] {
-        scores.row([
-            ("score", Cell::text(name)),
-            ("before", Cell::text(before.shown())),
-            ("after", Cell::text(after.shown())),
-        ]);
-    }
-    let mut out = format!(
-        "{} map, fitted on {} rows\n",
-        report.method, report.fitted_on
-    );
-    match report.map {
-        CalibrationMap::Temperature(t) => {
-            out += &format!("temperature {:.6}\n", f64::from(*t));
+        Wanted::Sets(settings) => {
+            let sets = ConformalSets::fit(*settings, &predictions, &labels);
+            Ok((CalibrationMap::conformal(sets.map_err(fail)?), None))
         }
-        CalibrationMap::Isotonic(map) => out += &format!("{} blocks\n", map.blocks().len()),
-        CalibrationMap::Histogram(_) => {}
-    }
-    out += &format!("\n{}", table_text(&scores));
-    out += "Intervals hold for independent rows; that of the log loss is a normal approximation for \
-            many rows.\n";
-    if a.impossible > 0 {
-        out += &format!(
-            "\nThe map gives probability zero to the true class of {} of these rows.\n",
-            a.impossible
-        );
-    }
-    if let Some(bins) = &report.bins {
-        let seen = bins.iter().filter(|bin| bin.points > 0);
-        let mut table = Table::new(
-            "bins",
-            "Answers of the map, and 95 % intervals of the true rates (joint over all bins, for any \
-             model)",
-        );
-        for bin in seen {
-            let number = |x: f64| Cell::number(x, 4);
-            table.row([
-                ("above", number(bin.above)),
-                ("up to", number(bin.up_to)),
-                ("fitting rows", Cell::count(bin.points as usize)),
-                ("answer", bin.rate.map_or(Cell::Empty, number)),
-                ("low", number(bin.low)),
-                ("high", number(bin.high)),
-            ]);
-        }
-        out += &format!("\n{}", table_text(&table));
-        let empty = bins.iter().filter(|bin| bin.points == 0).count();
-        if empty > 0 {
-            out += &format!(
-                "{empty} bins without fitting rows keep the model's confidence, without any guarantee.\n"
-            );
+        Wanted::Best => {
+            let keys: Vec<u64> = rows.iter().map(|row| row.key).collect();
+            let folds = (args.options.seed, keys.as_slice());
+            let (map, candidates) =
+                choose(args.histogram(), &predictions, &labels, folds).map_err(fail)?;
+            Ok((map, Some(candidates)))
         }
     }
-    out
 }

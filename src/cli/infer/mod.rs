@@ -41,7 +41,8 @@ their standard errors, and the number of samples from the mixture of the posteri
 With --calibration the distribution, the prediction and its confidence are those after the map, and
 the answer names its method under `calibration`: with histogram and isotonic maps the prediction is
 the class named before, and the confidence how often such predictions are right. Influence and
-uncertainty are those of the answer before the map.
+uncertainty are those of the answer before the map. A conformal map leaves the answer as it is and adds
+`set`, the classes that hold the true one with the coverage that the map was fitted for.
 
 Examples:
   lpf infer evidence.jsonl

@@ -81,6 +81,13 @@ impl Table {
             }
         }
         trim_end(&mut out);
+        if let Some(set) = &answer.set {
+            let names: Vec<String> = set
+                .iter()
+                .map(|class| escaped(&class.to_string()))
+                .collect();
+            let _ = writeln!(out, "  set: {{{}}}", names.join(", "));
+        }
         self.write_items(answer, &mut out);
         out
     }

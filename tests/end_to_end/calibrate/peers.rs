@@ -1,9 +1,12 @@
-//! Our metrics against netcal, scikit-learn, relplot, SciPy and uncertainty-calibration, as recorded by
-//! `tests/fixtures/peers/metrics.py` (versions and differences of convention are told there).
+//! Our metrics, maps and sets against netcal, scikit-learn, relplot, SciPy, uncertainty-calibration and
+//! MAPIE, as recorded by `metrics.py` and `maps.py` in `tests/fixtures/peers` (versions and differences
+//! of convention are told there).
 
 use lpf::calibration::{
-    CalibrationMap, Evaluation, IsotonicMap, MapMethod, SmoothCell, smooth_ece, smooth_ece_at,
+    CalibrationMap, ConformalSets, ConformalSettings, Evaluation, Family, IsotonicMap, MapMethod,
+    MapShape, SetScore, SmoothCell, smooth_ece, smooth_ece_at,
 };
+use lpf::learn::fit_temperature;
 use lpf::simplex::Distribution;
 use serde_json::Value;
 
@@ -127,20 +130,141 @@ fn maps_equal_scikit_learn_netcal_and_scipy() {
     let at = numbers(&peer.recorded["isotonic"]["at"]);
     let rates = numbers(&peer.recorded["isotonic"]["rate"]);
     assert!(at.len() == 65 && rates.len() == 65);
+    // Ours never answers 0 or 1.
+    let n = peer.labels.len() as f64;
     for (at, rate) in at.into_iter().zip(rates) {
+        let rate = rate.clamp(0.5 / (n + 1.0), (n + 0.5) / (n + 1.0));
         close(isotonic.rate(at).unwrap(), rate, ROUNDING);
     }
-    let fit = |method| CalibrationMap::fit(method, &peer.predictions, &peer.labels).unwrap();
-    let CalibrationMap::Temperature(t) = fit(MapMethod::Temperature) else {
+    // There zeros are impossible at every temperature, as they are for the plain search.
+    let scores = peer.predictions.iter().flat_map(|p| p.probabilities());
+    let scores: Vec<f64> = scores.map(|p| p.ln()).collect();
+    let t = fit_temperature(&scores, &peer.labels).unwrap();
+    close(t, peer.number("/temperature"), ROUNDING);
+    let method = MapMethod::Histogram { bins: 10 };
+    let histogram = CalibrationMap::fit(method, &peer.predictions, &peer.labels).unwrap();
+    let MapShape::Histogram(counted) = histogram.shape() else {
         panic!();
     };
-    close(f64::from(t), peer.number("/temperature"), ROUNDING);
-    let histogram = fit(MapMethod::Histogram { bins: 10 });
     let at = numbers(&peer.recorded["histogram"]["at"]);
     let rates = numbers(&peer.recorded["histogram"]["rate"]);
     for (at, rate) in at.into_iter().zip(rates) {
+        let (hits, points) = counted.counts()[(at * 10.0) as usize];
+        close(hits as f64 / points as f64, rate, ROUNDING);
         let p = Distribution::new(vec![at, (1.0 - at) / 2.0, (1.0 - at) / 2.0]).unwrap();
-        close(histogram.apply(&p).unwrap().confidence, rate, ROUNDING);
+        let smoothed = (hits as f64 + 0.5) / (points as f64 + 1.0);
+        assert_eq!(histogram.apply(&p).unwrap().confidence, smoothed);
+    }
+}
+
+fn maps() -> Value {
+    serde_json::from_str(include_str!("../../fixtures/peers/maps.json")).unwrap()
+}
+
+/// Both minimize the same convex function to a slope of about 1e-9 in all; the curvature is above 1.
+const MINIMUM: f64 = 1e-8;
+
+#[test]
+fn log_linear_maps_equal_scikit_learn_and_scipy() {
+    let peer = Peer::read();
+    let recorded = maps();
+    let fit = |method, p: &[Distribution], y: &[usize]| CalibrationMap::fit(method, p, y).unwrap();
+    let map = fit(MapMethod::Temperature, &peer.predictions, &peer.labels);
+    let MapShape::Temperature(t) = map.shape() else {
+        panic!();
+    };
+    close(
+        f64::from(*t),
+        recorded["temperature"].as_f64().unwrap(),
+        MINIMUM,
+    );
+    let parameters = |family, p: &[Distribution], y: &[usize]| {
+        let map = fit(MapMethod::LogLinear(family), p, y);
+        match map.shape() {
+            MapShape::LogLinear(map) => map.parameters().to_vec(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let compare = |ours: Vec<f64>, name: &str, tolerance: f64| {
+        let theirs = numbers(&recorded[name]);
+        assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            close(ours, theirs, tolerance);
+        }
+    };
+    for (family, name) in [(Family::Vector, "vector"), (Family::Dirichlet, "dirichlet")] {
+        let ours = parameters(family, &peer.predictions, &peer.labels);
+        compare(ours, name, MINIMUM);
+    }
+    // Whether it is class 0, called 1, or another.
+    let two = |p: &Distribution| {
+        let p = p.probabilities()[0];
+        Distribution::new(vec![1.0 - p, p]).unwrap()
+    };
+    let predictions: Vec<Distribution> = peer.predictions.iter().map(two).collect();
+    let labels: Vec<usize> = peer.labels.iter().map(|&y| usize::from(y == 0)).collect();
+    // scikit-learn stops at a relative change of the loss of 1e-9·64, some 1e-5 in the parameters.
+    compare(
+        parameters(Family::Platt, &predictions, &labels),
+        "platt",
+        1e-4,
+    );
+    compare(
+        parameters(Family::Beta, &predictions, &labels),
+        "beta",
+        MINIMUM,
+    );
+    // The answers the wrong way round: a and b end at zero.
+    let turned = |p: &Distribution| {
+        let p = p.probabilities();
+        Distribution::new(vec![p[1], p[0]]).unwrap()
+    };
+    let turned: Vec<Distribution> = predictions.iter().map(turned).collect();
+    let ours = parameters(Family::Beta, &turned, &labels);
+    assert_eq!(ours[..2], [0.0, 0.0]);
+    compare(ours, "beta_flipped", 1e-5);
+}
+
+/// Calibrated on the first 400 rows and asked about the other 320: the same classes in every set.
+#[test]
+fn prediction_sets_equal_mapie() {
+    let peer = Peer::read();
+    let recorded = maps();
+    for (score, name) in [
+        (SetScore::Probability, "probability"),
+        (SetScore::Lead, "lead"),
+    ] {
+        for coverage in [0.5, 0.8, 0.9, 0.95] {
+            for (by_class, sets, rate) in [
+                (false, "sets", "coverage"),
+                (true, "by_class", "by_class_coverage"),
+            ] {
+                let settings = ConformalSettings {
+                    coverage,
+                    score,
+                    by_class,
+                    robust: None,
+                };
+                let (p, y) = (&peer.predictions, &peer.labels);
+                let ours = ConformalSets::fit(settings, &p[..400], &y[..400]).unwrap();
+                let theirs = &recorded["conformal"][name][coverage.to_string()];
+                let rows = theirs[sets].as_array().unwrap();
+                assert_eq!(rows.len(), 320);
+                let mut hits = 0;
+                for ((p, y), theirs) in p[400..].iter().zip(&y[400..]).zip(rows) {
+                    let set = ours.set(p, None).unwrap();
+                    let theirs: Vec<usize> = numbers(theirs)
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, x)| **x == 1.0)
+                        .map(|(i, _)| i)
+                        .collect();
+                    assert_eq!(set, theirs, "{settings:?} {p:?}");
+                    hits += usize::from(set.contains(y));
+                }
+                close(hits as f64 / 320.0, theirs[rate].as_f64().unwrap(), 1e-15);
+            }
+        }
     }
 }
 

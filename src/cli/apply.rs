@@ -1,0 +1,190 @@
+//! `lpf apply`: a log with its answers passed through a calibration map.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rayon::prelude::*;
+
+use super::Failure;
+use super::input::{InputOptions, is_stream};
+use super::options::{AnswerOptions, method_parser, threads};
+use super::output::{Output, check_distinct};
+use crate::aggregate::Method;
+use crate::answer::Answerer;
+use crate::calibration::MapError;
+use crate::error::Error;
+use crate::log::{ClassNames, Format, Limits, LogBatch, LogReader, Reason, RowError, RowRules};
+use crate::model::{CalibrationFile, LatentModel};
+
+const EXAMPLES: &str = "\
+The log comes out as it went in, JSON lines as JSON lines and CSV as CSV: same rows, same order, every
+other field and column as it was, with the calibrated probabilities in place of the logged ones. Labels
+are not needed. A JSON line without an answer gets the one that follows from its evidence, as by `lpf
+infer` with the same options. A conformal map leaves the probabilities as they are and adds the set of
+classes: the field `set`, or a column of that name with the classes between bars (a|b).
+
+Examples:
+  lpf apply log.csv --calibration cal.json --output calibrated.csv
+  lpf apply log.jsonl --answer spn --calibration cal.json > calibrated.jsonl
+  lpf apply log.jsonl --calibration sets.json --output sets.jsonl";
+
+/// Pass the answers of a log through a calibration map.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A log of predictions: JSON lines, or CSV where the name ends in .csv; - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    input: InputOptions,
+
+    /// A map fitted by `lpf calibrate`
+    #[arg(long, value_name = "FILE")]
+    calibration: PathBuf,
+
+    /// The JSON field of the answer
+    #[arg(long, value_name = "FIELD", default_value = "probs")]
+    answer: String,
+
+    /// How factors are combined, as --method of `lpf infer`
+    #[arg(long, value_parser = method_parser(), default_value = "spn")]
+    aggregation: Method,
+
+    #[command(flatten)]
+    options: AnswerOptions,
+
+    /// Where to write: a file that appears complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Number of threads [default: one for each core]; the output does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
+    let inputs = args.options.files().chain([&*args.file, &*args.calibration]);
+    check_distinct(args.output.as_deref(), inputs)?;
+    let failed = |error: Error| Failure::of(error, &args.file);
+    let settings = args.options.builder(args.aggregation).limits(*limits);
+    let settings = settings.calibration(args.calibration.as_path());
+    let answerer = settings.build().map_err(failed)?;
+    let Some(map) = answerer.calibration() else {
+        return Err(Failure::Usage("--calibration is needed".to_string()));
+    };
+    let format = args.input.format(&args.file, &args.answer);
+    if matches!(format, Format::Parquet(_)) {
+        let what = "Parquet is read but not written; convert the log to CSV or JSON lines first";
+        return Err(Failure::Usage(format!("{}: {what}", args.file.display())));
+    }
+    let reader = match is_stream(&args.file) {
+        true => LogReader::new_within(std::io::stdin(), &format, limits),
+        false => LogReader::open_within(&args.file, &format, limits),
+    };
+    let mut reader = reader.map_err(|error| failed(error.into()))?;
+    let mut output = Output::create(args.output.as_deref())?;
+    let sets = map.map.sets().is_some();
+    let mut rows = 0;
+    threads(args.threads)?.install(|| -> Result<(), Failure> {
+        let mut known: Option<ClassNames> = None;
+        let mut headed = false;
+        let answer_field = reader.answer_field().to_string();
+        let mut batch = LogBatch::default();
+        while reader
+            .fill(&mut batch)
+            .map_err(|error| failed(error.into()))?
+        {
+            if let (Some(header), false) = (reader.header(), headed) {
+                output.write(&heading(header, sets))?;
+                headed = true;
+            }
+            if known.is_none() {
+                let model = answerer.latent().map(LatentModel::class_count);
+                let found = batch.classes(answerer.classes(), model);
+                known = found.map_err(|error| failed(error.into()))?;
+                if let Some(classes) = &known {
+                    check(map, classes)?;
+                }
+            }
+            let nothing = ClassNames::Numbered(0);
+            let rules = RowRules {
+                classes: known.as_ref().unwrap_or(&nothing),
+                tolerance: answerer.expectations().tolerance,
+                answer_field: &answer_field,
+            };
+            let lines: Vec<Result<Vec<u8>, Failure>> = (0..batch.len())
+                .into_par_iter()
+                .map(|i| {
+                    let applied = applied(&answerer, map, rules, &batch, i);
+                    let line = batch.row(i).number;
+                    applied.map_err(|error| Failure::line(&args.file, line, error))
+                })
+                .collect();
+            let mut bytes = Vec::new();
+            for line in lines {
+                bytes.append(&mut line?);
+                bytes.push(b'\n');
+                rows += 1;
+            }
+            output.write(&bytes)?;
+        }
+        Ok(())
+    })?;
+    if rows == 0 {
+        return Err(Failure::NoRecords {
+            path: args.file.clone(),
+        });
+    }
+    output.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The header of the output: that of the input, with one more column where there are sets.
+fn heading(header: &[u8], sets: bool) -> Vec<u8> {
+    let (line, end) = match header.strip_suffix(b"\r") {
+        Some(line) => (line, &b"\r\n"[..]),
+        None => (header, &b"\n"[..]),
+    };
+    let more: &[u8] = if sets { b",set" } else { b"" };
+    [line, more, end].concat()
+}
+
+/// That the map is for these classes.
+fn check(map: &CalibrationFile, classes: &ClassNames) -> Result<(), Failure> {
+    let others = match (classes, &map.names) {
+        (ClassNames::Named(own), Some(names)) => own.iter().ne(names),
+        _ => false,
+    };
+    if map.classes != classes.len() || others {
+        let what = "the calibration map is for other classes than the log";
+        return Err(Failure::Usage(what.to_string()));
+    }
+    Ok(())
+}
+
+/// The line of a row with the answer that the map gives.
+fn applied(
+    answerer: &Answerer,
+    map: &CalibrationFile,
+    rules: RowRules<'_>,
+    batch: &LogBatch,
+    index: usize,
+) -> Result<Vec<u8>, RowError> {
+    let field = rules.answer_field;
+    let mut row = answerer.row(batch.row(index).prediction?, rules)?;
+    let answer = answerer.answer_of(&mut row, rules)?;
+    let unmapped =
+        |error: MapError| RowError::new(Reason::NotADistribution, field, error.to_string());
+    let calibrated = map.apply(&answer).map_err(unmapped)?;
+    let weights = row
+        .evidence
+        .as_ref()
+        .map(|entity| entity.weights.as_slice());
+    let set = map.set(&answer, weights).map_err(unmapped)?;
+    let p = calibrated.distribution.probabilities();
+    batch
+        .with_answer(index, p, set.as_deref().map(|set| (set, rules.classes)))
+        .ok_or_else(|| RowError::no_answer(field))
+}

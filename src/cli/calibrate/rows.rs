@@ -1,0 +1,134 @@
+//! Labelled predictions from a log.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::super::Failure;
+use super::super::input::is_stream;
+use super::Args;
+use crate::answer::Answerer;
+use crate::error::Error;
+use crate::latent::random::{Stream, text_key};
+use crate::log::{ClassNames, LogBatch, LogReader, LogRow, RowError, RowRules};
+use crate::model::LatentModel;
+use crate::simplex::Distribution;
+
+/// A prediction with its outcome.
+#[derive(Clone, Debug)]
+pub(super) struct Labelled {
+    pub prediction: Distribution,
+    pub label: usize,
+    /// The hash of its entity's name, or of all that it says where it has none.
+    pub key: u64,
+    /// The weights of the evidence behind it, where they are needed.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// All rows of a log.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub rows: Vec<Labelled>,
+    pub names: Option<Vec<String>>,
+    pub sha256: String,
+}
+
+impl Read {
+    /// Takes the rows apart: those to fit on, a share `split` by their keys, and those to judge by.
+    pub(super) fn parts(&mut self, seed: u64, split: f64) -> (Vec<Labelled>, Vec<Labelled>) {
+        const PURPOSE: u64 = text_key("calibration split");
+        let fits = |row: &Labelled| Stream::new(seed, PURPOSE, row.key, 0).uniform() < split;
+        std::mem::take(&mut self.rows).into_iter().partition(fits)
+    }
+}
+
+/// All rows of a file; `from_evidence` asks for the answers that follow from the evidence, and its
+/// weights.
+pub(super) fn read(
+    args: &Args,
+    answerer: &Answerer,
+    path: &Path,
+    from_evidence: bool,
+) -> Result<Read, Failure> {
+    let failed = |error: Error| Failure::of(error, path);
+    let format = args.input.format(path, &args.answer);
+    let reader = match is_stream(path) {
+        true => LogReader::new_within(std::io::stdin(), &format, answerer.limits()),
+        false => LogReader::open_within(path, &format, answerer.limits()),
+    };
+    let mut reader = reader.map_err(|error| failed(error.into()))?;
+    let mut rows = Vec::new();
+    let mut known: Option<ClassNames> = None;
+    let answer_field = reader.answer_field().to_string();
+    let mut batch = LogBatch::default();
+    while reader
+        .fill(&mut batch)
+        .map_err(|error| failed(error.into()))?
+    {
+        if known.is_none() {
+            let model = answerer.latent().map(LatentModel::class_count);
+            let found = batch.classes(answerer.classes(), model);
+            known = found.map_err(|error| failed(error.into()))?;
+        }
+        let nothing = ClassNames::Numbered(0);
+        let rules = RowRules {
+            classes: known.as_ref().unwrap_or(&nothing),
+            tolerance: answerer.expectations().tolerance,
+            answer_field: &answer_field,
+        };
+        let read: Vec<Result<Labelled, Failure>> = (0..batch.len())
+            .into_par_iter()
+            .map(|i| {
+                let row = batch.row(i);
+                let line = row.number;
+                let read = labelled(answerer, rules, row, from_evidence);
+                read.map_err(|error| Failure::line(path, line, error))
+            })
+            .collect();
+        for row in read {
+            rows.push(row?);
+        }
+    }
+    if rows.is_empty() {
+        let path = path.to_path_buf();
+        return Err(Failure::NoRecords { path });
+    }
+    let names = match known {
+        Some(ClassNames::Named(names)) => Some(names.to_vec()),
+        _ => None,
+    };
+    Ok(Read {
+        rows,
+        names,
+        sha256: reader.sha256(),
+    })
+}
+
+/// The logged answer of a row, or else the answer to its evidence.
+fn labelled(
+    answerer: &Answerer,
+    rules: RowRules<'_>,
+    LogRow {
+        line, prediction, ..
+    }: LogRow<'_>,
+    from_evidence: bool,
+) -> Result<Labelled, RowError> {
+    let prediction = prediction?;
+    // A row without a name is named by all that it says.
+    let key = match (prediction.entity.as_deref().unwrap_or(""), line) {
+        ("", []) => text_key(&format!("{:?} {:?}", prediction.label, prediction.answer)),
+        ("", line) => text_key(&String::from_utf8_lossy(line)),
+        (name, _) => text_key(name),
+    };
+    let mut row = answerer.row(prediction, rules)?;
+    let label = row.label.clone()?;
+    row.answer = row.answer.take().filter(|_| !from_evidence);
+    let prediction = answerer.answer_of(&mut row, rules)?;
+    let evidence = row.evidence.filter(|_| from_evidence);
+    Ok(Labelled {
+        prediction,
+        label,
+        key,
+        weights: evidence.map(|entity| entity.weights),
+    })
+}
