@@ -65,7 +65,10 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
-    let inputs = args.options.files().chain([&*args.file, &*args.calibration]);
+    let inputs = args
+        .options
+        .files()
+        .chain([&*args.file, &*args.calibration]);
     check_distinct(args.output.as_deref(), inputs)?;
     let failed = |error: Error| Failure::of(error, &args.file);
     let settings = args.options.builder(args.aggregation).limits(*limits);

@@ -13,7 +13,9 @@ use crate::answer::Answerer;
 use crate::audit::{Alarm, Monitor, MonitorError, MonitorSettings};
 use crate::calibration::Calibrated;
 use crate::error::Error;
-use crate::log::{ClassNames, Limits, LogBatch, LogReader, Prediction, Reason, RowError, RowRules, sha256};
+use crate::log::{
+    ClassNames, Limits, LogBatch, LogReader, Prediction, Reason, RowError, RowRules, sha256,
+};
 use crate::model::LatentModel;
 use crate::report::{alarm_text, monitor_html, monitor_text};
 

@@ -197,6 +197,7 @@ pub(super) fn csv_with(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Limits;
     use super::super::columns::ColumnNames;
     use super::*;
 
@@ -256,7 +257,8 @@ mod tests {
     #[test]
     fn only_the_answer_of_a_csv_line_changes() {
         let header = b"id,label,p_a,note,p_b";
-        let columns = Columns::of_header(header, &ColumnNames::default()).unwrap();
+        let columns =
+            Columns::of_header(header, &ColumnNames::default(), &Limits::default()).unwrap();
         let line = b" 7,a,0.25,\"x, \"\"y\"\"\",0.75\r";
         let changed = csv_with(&columns, line, &[0.5, 1e-20], Some("a|b,c"));
         let want = " 7,a,0.5,\"x, \"\"y\"\"\",1e-20,\"a|b,c\"\r";

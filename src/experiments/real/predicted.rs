@@ -13,7 +13,7 @@ use crate::bounds::{
     corruption_bound, effective_count, fano_entropy_bound, generalization_gap, monte_carlo_error,
     robust_l1_of_factors, sample_complexity_constant,
 };
-use crate::calibration::{CalibrationMap, Evaluation, MapMethod};
+use crate::calibration::{Evaluation, MapMethod, MapShape};
 use crate::exhibit::{Cell, Table};
 use crate::experiments::{BINS, ExperimentError, Lab, SAMPLES, Summary, mean};
 use crate::latent::random::{Stream, text_key};
@@ -233,7 +233,7 @@ fn calibration(
         MapMethod::Histogram { bins: BINS },
     )?;
     if let (Some(map), Some(after)) = (map, compared.get(HISTOGRAM))
-        && let CalibrationMap::Histogram(histogram) = &map.map
+        && let MapShape::Histogram(histogram) = map.map.shape()
     {
         let ranges = binned_ranges(histogram.counts(), DELTA)?;
         let known = ranges.iter().filter(|range| range.rate.is_some());
