@@ -3,6 +3,7 @@
 //! Exit codes: 0 all is well, 1 a check failed, 2 usage, input or I/O error.
 
 mod audit;
+mod bound;
 mod calibrate;
 mod claims;
 mod display;
@@ -42,6 +43,7 @@ struct Cli {
 enum Command {
     Audit(audit::Args),
     Claims(claims::Args),
+    Bound(bound::Args),
     Calibrate(calibrate::Args),
     Infer(infer::Args),
     Train(train::Args),
@@ -55,6 +57,7 @@ pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Audit(args) => audit::run(&args),
         Command::Claims(args) => claims::run(&args),
+        Command::Bound(args) => bound::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Infer(args) => infer::run(&args),
         Command::Train(args) => train::run(&args),

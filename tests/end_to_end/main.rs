@@ -3,6 +3,7 @@
 //! | module | what it runs |
 //! |---|---|
 //! | `infer`, `calibrate`, `train`, `experiment`, `ledger` | the commands, as processes |
+//! | `bound` | `lpf bound` |
 //! | `audit`, `audit_reports` | `lpf audit`: what it computes, and what it writes |
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
 //! | `examples` | the programs in `examples` |
@@ -13,6 +14,7 @@
 
 mod audit;
 mod audit_reports;
+mod bound;
 mod calibrate;
 mod examples;
 mod experiment;
