@@ -24,6 +24,7 @@ mod quadrature;
 mod t1;
 mod t1_double_prime;
 mod t2;
+mod t2_double_prime;
 mod t3;
 mod t4;
 mod t5;
@@ -53,6 +54,7 @@ fn all() -> Vec<&'static Property> {
         l7::PROPERTIES,
         t1::PROPERTIES,
         t2::PROPERTIES,
+        t2_double_prime::PROPERTIES,
         t3::PROPERTIES,
         t4::PROPERTIES,
         t5::PROPERTIES,

@@ -267,7 +267,7 @@ fn ratio(case: &Perturbed, constant: f64) -> Result<f64, String> {
     // Each pool has a relative error of 2·(10·A + n + 3)·2⁻⁵³ with A ≤ (2K + 1)·ln 10⁶⁰, in L1 as well.
     let k = case.items.len() as u64;
     let slack = 2.0 * 2.0 * (10.0 * 140.0 * (2 * k + 1) as f64 + 8.0) * f64::EPSILON / 2.0;
-    let bound = posterior_l1(k, constant * eta).map_err(|e| e.to_string())?;
+    let bound = posterior_l1(k, constant * eta, 0.0).map_err(|e| e.to_string())?;
     Ok(l1 / (bound + slack))
 }
 

@@ -16,6 +16,9 @@
 
 mod binomial;
 mod domain;
+mod e1;
+mod e4;
+mod e5;
 mod joint;
 mod kish;
 mod l2;
@@ -25,6 +28,7 @@ mod t1;
 mod t1_double_prime;
 mod t1_keff;
 mod t1_prime;
+mod t2_double_prime;
 mod t2_prime;
 mod t3;
 mod t3_prime;
@@ -67,6 +71,7 @@ bounds! {
     t1_double_prime ["T1''"] "histogram binning on held-out data";
     l2 ["L2", "T2"] "Hoeffding's inequality and the Monte Carlo error";
     t2_prime ["T2'"] "empirical Bernstein";
+    t2_double_prime ["T2''"] "the betting interval";
     t3 ["T3", "L7"] "generalization gap";
     t3_prime ["T3'"] "PAC-Bayes-kl";
     binomial ["T3'", "T1''"] "binomial tails and Clopper and Pearson's limits";
@@ -77,7 +82,10 @@ bounds! {
     t6 ["T6"] "number of items for a calibration error";
     t6_prime ["T6'"] "Bayes error and Chernoff information";
     l4 ["L4"] "concentration of weighted averages";
-    l6 ["L6"] "stability of regularized training";
+    l6 ["L6", "L6'"] "stability of regularized training";
+    e1 ["E1"] "the price of dependence";
+    e4 ["E4"] "how far sampling moves the prediction";
+    e5 ["E5"] "calibration error from excess log loss";
 }
 
 pub use binomial::{
@@ -86,11 +94,16 @@ pub use binomial::{
 };
 pub use domain::BoundError;
 pub(crate) use domain::{at_least_one, open_unit, positive, require};
+pub use e1::{dependence_calibration_error, gaussian_total_correlation};
+pub use e4::{pipeline_l1, pipeline_samples};
+pub use e5::excess_loss_calibration_error;
 pub use joint::Joint;
 pub use kish::{KishError, effective_count, effective_count_exact, kish_sums};
 pub use l2::{hoeffding_radius, hoeffding_tail, monte_carlo_error};
 pub use l4::{weighted_radius, weighted_tail};
-pub use l6::{Valleys, deciding_example, stability_bound, two_valleys};
+pub use l6::{
+    Valleys, deciding_example, descent_apart, diverting_example, stability_bound, two_valleys,
+};
 pub use t1::{
     Constant, calibration_bound, calibration_constant, constant_evidence, first_violation,
 };
@@ -99,6 +112,7 @@ pub use t1_keff::{half_count, smallest_half_count};
 pub use t1_prime::{
     posterior_calibration_error, posterior_l1, prior_corrected_exact, sharp_log_errors,
 };
+pub use t2_double_prime::betting_interval;
 pub use t2_prime::{empirical_bernstein_error, empirical_bernstein_radius, sample_variance_up};
 pub use t3::{generalization_gap, memorizing_learner};
 pub use t3_prime::{chernoff_upper, gaussian_divergence, kl_coins, kl_inverse_upper, pac_bayes_kl};

@@ -6,18 +6,24 @@
 //!
 //! 1. `P(y | e₁ … e_K) ∝ π(y)^{1−K}·∏ P(y | eᵢ)`: with exact factors and weights 1 the
 //!    prior-corrected product *is* the posterior, hence calibrated without error;
-//! 2. if factors `Φᵢ` satisfy `|ln Φᵢ(y) − ln P(y | eᵢ)| ≤ η` for all `i` and `y`, the L1 distance
-//!    of the prior-corrected product of the `Φᵢ` to the posterior is at most `2·tanh(Kη/2)`;
-//! 3. its calibration error, per class or of the winning class, is then at most `tanh(Kη/2)`.
+//! 2. if factors `Φᵢ` satisfy `|ln Φᵢ(y) − ln P(y | eᵢ)| ≤ η` for all `i` and `y`, and the prior that is
+//!    divided out has logarithms off by at most `ζ`, the L1 distance of the prior-corrected product of
+//!    the `Φᵢ` to the posterior is at most `2·tanh((Kη + (K−1)ζ)/2)`;
+//! 3. its calibration error, per class or of the winning class, is then at most
+//!    `tanh((Kη + (K−1)ζ)/2)`.
+//!
+//! `η` and `ζ` are what is known or assumed of factors and prior; data cannot measure `η`, since nobody
+//! sees `P(y | eᵢ)`. For the part of it that sampling adds, [E4](super::pipeline_l1) has a number; where
+//! nothing is known, T1″ needs no such knowledge.
 //!
 //! # Proof
 //! 1. By Bayes' rule and A1, `P(y | e₁ … e_K) ∝ π(y)·∏ P(eᵢ | y)`, and
 //!    `P(eᵢ | y) = P(y | eᵢ)·P(eᵢ)/π(y)`, where `P(eᵢ)` does not depend on `y`. A predictor equal
 //!    to the conditional probability is calibrated: among the entities with `P(y | E) = c` the
 //!    fraction of class `y` is `E[P(y | E) | P(y | E) = c] = c`.
-//! 2. The log-score of each class is off by at most `Kη`, so the range of the log-score errors is
-//!    at most `2Kη`; part 1 of [T5′](super::robust_l1) gives `2·tanh(2Kη/4)`.
-//! 3. One entry differs by at most half the L1 distance, `t = tanh(Kη/2)`. Among the entities with
+//! 2. The log-score of each class is off by at most `s = Kη + (K−1)ζ`, so the range of the log-score
+//!    errors is at most `2s`; part 1 of [T5′](super::robust_l1) gives `2·tanh(2s/4)`.
+//! 3. One entry differs by at most half the L1 distance, `t = tanh(s/2)`. Among the entities with
 //!    `P̂(ŷ | E) = c` the fraction right is `E[P(ŷ | E) | …]`, which is within `t` of `c`; the
 //!    expected calibration error is a mean of such differences. ∎
 //!
@@ -34,31 +40,34 @@ use super::domain::{at_least_one, not_negative};
 use crate::math::Interval;
 use crate::simplex::{Distribution, SimplexError};
 
-fn half_range(items: u64, eta: f64) -> Result<Interval, BoundError> {
+fn half_range(items: u64, eta: f64, zeta: f64) -> Result<Interval, BoundError> {
     let k = at_least_one("K", items)?;
-    Ok((k * not_negative("eta", eta)? / Interval::point(2.0)).tanh())
+    let (eta, zeta) = (not_negative("eta", eta)?, not_negative("zeta", zeta)?);
+    let off = k * eta + (k - Interval::point(1.0)) * zeta;
+    Ok((off / Interval::point(2.0)).tanh())
 }
 
-/// T1′ part 2: `2·tanh(Kη/2)`, the largest L1 distance to the posterior, rounded up.
+/// T1′ part 2: `2·tanh((Kη + (K−1)ζ)/2)`, the largest L1 distance to the posterior, rounded up.
 ///
-/// Domain: `items = K ≥ 1`, `eta ≥ 0`. Range: `[0, 2]`.
+/// `eta` bounds the error of the factors' logarithms, `zeta` that of the prior's, which is zero for a
+/// prior that is known. Domain: `items = K ≥ 1`, `eta ≥ 0`, `zeta ≥ 0`. Range: `[0, 2]`.
 ///
 /// # Errors
 /// [`BoundError::Parameter`].
-pub fn posterior_l1(items: u64, eta: f64) -> Result<f64, BoundError> {
-    Ok((Interval::point(2.0) * half_range(items, eta)?)
+pub fn posterior_l1(items: u64, eta: f64, zeta: f64) -> Result<f64, BoundError> {
+    Ok((Interval::point(2.0) * half_range(items, eta, zeta)?)
         .high()
         .min(2.0))
 }
 
-/// T1′ part 3: `tanh(Kη/2)`, the largest calibration error, rounded up. Replaces claim T1.
+/// T1′ part 3: `tanh((Kη + (K−1)ζ)/2)`, the largest calibration error, rounded up. Replaces claim T1.
 ///
-/// Domain: `items = K ≥ 1`, `eta ≥ 0`. Range: `[0, 1]`.
+/// Domain: as for [`posterior_l1`]. Range: `[0, 1]`.
 ///
 /// # Errors
 /// [`BoundError::Parameter`].
-pub fn posterior_calibration_error(items: u64, eta: f64) -> Result<f64, BoundError> {
-    Ok(half_range(items, eta)?.high().min(1.0))
+pub fn posterior_calibration_error(items: u64, eta: f64, zeta: f64) -> Result<f64, BoundError> {
+    Ok(half_range(items, eta, zeta)?.high().min(1.0))
 }
 
 /// T1′ part 1 in exact fractions: `π^{1−K}·∏ Φᵢ`, normalized.
@@ -159,7 +168,7 @@ mod tests {
             let l1: BigRational = exact.probabilities().iter().zip(off.probabilities())
                 .map(|(a, b)| (a - b).abs()).sum();
             let eta = Enclosure::integer(2).ln(80).unwrap().approx().next_up();
-            let bound = posterior_l1(signs.len() as u64, eta).unwrap();
+            let bound = posterior_l1(signs.len() as u64, eta, 0.0).unwrap();
             prop_assert!(l1 <= rational(bound).unwrap());
         }
     }
@@ -177,16 +186,21 @@ mod tests {
             let distance: BigRational = a.iter().zip(&b).map(|(x, y)| (x - y).abs()).sum();
             assert_eq!(distance, l1);
             let eta = Enclosure::integer(2).ln(80).unwrap().approx();
-            let bound = posterior_l1(k.into(), eta).unwrap();
+            let bound = posterior_l1(k.into(), eta, 0.0).unwrap();
             assert!((Enclosure::exact(l1).approx() - bound).abs() <= 8.0 * f64::EPSILON);
         }
     }
 
     #[test]
     fn edges_and_culprits() {
-        assert_eq!(posterior_l1(5, 0.0), Ok(0.0));
-        assert_eq!(posterior_calibration_error(1_000_000, 1.0), Ok(1.0));
-        assert!(posterior_l1(0, 0.1).is_err() && posterior_l1(1, f64::NAN).is_err());
+        assert_eq!(posterior_l1(5, 0.0, 0.0), Ok(0.0));
+        assert_eq!(posterior_calibration_error(1_000_000, 1.0, 0.0), Ok(1.0));
+        // One item has no prior to divide out; five have four.
+        assert_eq!(posterior_l1(1, 0.1, 9.0), posterior_l1(1, 0.1, 0.0));
+        let both = posterior_l1(5, 0.0, 0.25).unwrap();
+        assert!((both - 2.0 * libm::tanh(0.5)).abs() < 1e-15);
+        assert!(posterior_l1(0, 0.1, 0.0).is_err() && posterior_l1(1, f64::NAN, 0.0).is_err());
+        assert!(posterior_l1(2, 0.1, -1.0).is_err());
         let prior = dist(&[1, 1]);
         assert_eq!(prior_corrected_exact(&prior, &[]).unwrap(), prior);
         assert!(prior_corrected_exact(&prior, &[dist(&[1])]).is_err());

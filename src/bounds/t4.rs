@@ -32,7 +32,7 @@ pub enum Predictor {
 /// Two items, each right with probability `reliability` given a class of prior `(p, 1 − p)`, set
 /// against L5 and T4 with constants `c₁` and `c₂`: `ECE ≥ c₁·H̄/H + c₂·noise`.
 ///
-/// L5 is the case `c₁ = 0`. `None` where a parameter is not a probability, or something never
+/// L5 is the case `c₁ = 0`, the first step of T4's proof the case `c₂ = 0`. `None` where a parameter is not a probability, or something never
 /// occurs.
 pub fn conflicting_pair(
     predictor: Predictor,
@@ -73,7 +73,9 @@ pub fn conflicting_pair(
     let bound =
         &(&Enclosure::exact(c1.clone()) * &ratio) + &(&Enclosure::exact(c2.clone()) * &noise);
     let zero = Enclosure::integer(0);
-    let positive_constants = *c1 >= fraction(0, 1) && *c2 > fraction(0, 1);
+    // One of them may be left out, by a zero.
+    let none = fraction(0, 1);
+    let positive_constants = *c1 >= none && *c2 >= none && c1 + c2 > none;
     Some(Witness {
         claim: if c1.is_zero() { "L5" } else { "T4" },
         hypotheses: vec![

@@ -4,6 +4,7 @@
 
 mod apply;
 mod audit;
+mod bound;
 mod calibrate;
 mod claims;
 mod display;
@@ -61,6 +62,7 @@ struct Cli {
 enum Command {
     Audit(audit::Args),
     Claims(claims::Args),
+    Bound(bound::Args),
     Calibrate(calibrate::Args),
     Apply(apply::Args),
     Monitor(monitor::Args),
@@ -106,6 +108,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Audit(args) => audit::run(args, limits),
         Command::Claims(args) => claims::run(args),
+        Command::Bound(args) => bound::run(args),
         Command::Calibrate(args) => calibrate::run(args, limits),
         Command::Apply(args) => apply::run(args, limits),
         Command::Monitor(args) => monitor::run(args, limits),

@@ -19,7 +19,7 @@ use crate::learn::{
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T3",
     title: "Generalization of learned aggregation",
-    claims: &["T3"],
+    claims: &["T3", "T3'"],
     run,
 };
 

@@ -2,7 +2,7 @@
 //!
 //! | module | what it runs |
 //! |---|---|
-//! | `infer`, `calibrate`, `train`, `experiment`, `real`, `ledger` | the commands, as processes |
+//! | `infer`, `calibrate`, `train`, `experiment`, `real`, `ledger`, `bound` | the commands, as processes |
 //! | `audit`, `audit_reports` | `lpf audit`: what it computes, and what it writes |
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
 //! | `browser` | the pages, opened in Chromium |
@@ -14,6 +14,7 @@
 
 mod audit;
 mod audit_reports;
+mod bound;
 mod browser;
 mod calibrate;
 mod examples;

@@ -3,7 +3,10 @@
 use num_rational::BigRational;
 
 use super::{Check, Context, Outcome, row_name};
+use crate::bounds::{dependence_calibration_error, gaussian_total_correlation};
+use crate::ledger::paper::Printed;
 use crate::ledger::verdict::{Finding, VerdictKind};
+use crate::math::Enclosure;
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("A1", independence),
@@ -43,10 +46,26 @@ fn independence(cx: &Context<'_>) -> Outcome {
         format!(
             "a correlation of {rho} is a violation; no tolerance is printed to hold it against"
         ),
-        vec![format!(
-            "the correlation {rho} is not zero, so exact independence does not hold"
-        )],
+        price(&rho),
     ))
+}
+
+/// What dependence may cost by E1: Gaussian items of which every two have this correlation.
+fn price(rho: &Printed) -> Vec<String> {
+    let mut lines = vec![format!(
+        "the correlation {rho} is not zero, so exact independence does not hold"
+    )];
+    let correlation = Enclosure::exact(rho.value()).approx();
+    for items in [5, 10] {
+        let total = gaussian_total_correlation(items, correlation);
+        if let Ok(error) = total.and_then(dependence_calibration_error) {
+            lines.push(format!(
+                "by E1 it may cost the prior-corrected product of {items} Gaussian items a calibration error of \
+                 up to {error:.3}"
+            ));
+        }
+    }
+    lines
 }
 
 fn variance(cx: &Context<'_>) -> Outcome {

@@ -13,8 +13,8 @@ use super::exact::{
 };
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
-    Predictor, conflicting_pair, deciding_example, effective_count_exact, memorizing_learner,
-    two_valleys,
+    Predictor, conflicting_pair, deciding_example, descent_apart, diverting_example,
+    effective_count_exact, memorizing_learner, two_valleys,
 };
 use crate::ledger::verdict::Finding;
 use crate::simplex::{linear_combination, power_product};
@@ -166,10 +166,23 @@ fn conflict(_: &Context<'_>) -> Outcome {
 
 fn valleys(_: &Context<'_>) -> Outcome {
     let lambda = fraction(1, 2);
-    of_witness(
+    let starts = [(1, 50), (1, 10), (3, 10), (3, 5), (1, 1), (7, 5)].map(|(n, d)| fraction(n, d));
+    let descent = of_witness(
+        descent_apart(&diverting_example(), &lambda, &fraction(1, 10), &starts),
+        &format!(
+            "three Lipschitz losses, one with two valleys, λ = {lambda}: what gradient descent learns moves, \
+             from each of {} starts",
+            starts.len()
+        ),
+    )?;
+    let minimum = of_witness(
         two_valleys(&deciding_example(), &lambda),
         &format!("three Lipschitz losses, one with two valleys, λ = {lambda}: the minimum moves"),
-    )
+    )?;
+    Ok(Finding::by_reading(vec![
+        ("of what gradient descent learns", descent),
+        ("of the minimizer, as in the proof", minimum),
+    ]))
 }
 
 /// So many values that a learner that memorizes meets next to none of them again.

@@ -8,6 +8,7 @@
 //! What a claim says stands in `claims.txt`, in our words. A verdict is never written down: it is
 //! what the check returns for the numbers it is given.
 
+mod appendix;
 mod assumptions;
 mod comparisons;
 mod exact;
@@ -16,12 +17,14 @@ mod steps;
 mod structure;
 mod t1;
 mod t2;
+mod t2_intervals;
 mod t2_simulated;
 mod t3;
 mod t4;
 mod t5;
 mod t6;
 mod t7;
+mod table;
 mod theory;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,11 +66,12 @@ const FILE: &str = "src/ledger/claims/claims.txt";
 const CLAIMS: &str = include_str!("claims.txt");
 
 /// The checks, by claim. A claim that is not here stands on its relations.
-const CHECKS: [&[(&str, Check)]; 14] = [
+const CHECKS: [&[(&str, Check)]; 17] = [
     lemmas::CHECKS,
     t1::CHECKS,
     t2::CHECKS,
     t2_simulated::CHECKS,
+    t2_intervals::CHECKS,
     t3::CHECKS,
     t4::CHECKS,
     t5::CHECKS,
@@ -78,6 +82,8 @@ const CHECKS: [&[(&str, Check)]; 14] = [
     structure::CHECKS,
     theory::CHECKS,
     steps::CHECKS,
+    appendix::CHECKS,
+    table::CHECKS,
 ];
 
 /// All claims, in the order of `claims.txt`: lemmas, theorems, their numbers, assumptions,
@@ -280,7 +286,7 @@ impl Claim {
         node(self.id.trim_end_matches('\'')).is_some() || self.is_further()
     }
 
-    /// Whether it is one of the further theorems, `E1` to `E4`.
+    /// Whether it is one of the further theorems, `E1` to `E5`.
     fn is_further(&self) -> bool {
         let number = self.id.strip_prefix('E');
         number.is_some_and(|n| n.parse::<u8>().is_ok())
@@ -329,11 +335,20 @@ impl Claim {
     fn settle(&self, finding: &mut Finding, theory: &Theory, records: &Records) {
         let proofs = theory.saying(&self.id, Says::Proves);
         let proved = || Finding::proved(theory, &proofs, Vec::new()).verdict;
+        let against = theory.saying(&self.id, Says::Refutes);
+        let against: Vec<String> = against.iter().map(|t| t.name.clone()).collect();
         match &mut finding.verdict {
             Verdict::DependsOnReading { readings } if !proofs.is_empty() => {
                 for reading in readings {
                     if matches!(reading.verdict, Verdict::Checked { .. }) {
                         reading.verdict = proved();
+                    }
+                }
+            }
+            Verdict::DependsOnReading { readings } if !against.is_empty() => {
+                for reading in readings {
+                    if let Verdict::Refuted { theorems, .. } = &mut reading.verdict {
+                        theorems.clone_from(&against);
                     }
                 }
             }
@@ -343,10 +358,7 @@ impl Claim {
                 evidence.push(line);
                 *finding = Finding::proved(theory, &proofs, evidence);
             }
-            Verdict::Refuted { theorems, .. } => {
-                let against = theory.saying(&self.id, Says::Refutes);
-                *theorems = against.iter().map(|t| t.name.clone()).collect();
-            }
+            Verdict::Refuted { theorems, .. } => *theorems = against,
             _ => {}
         }
         let mut caveats = BTreeSet::new();

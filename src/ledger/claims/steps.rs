@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-use super::exact::{BITS, Tally, distributions, fraction};
+use super::exact::{BITS, Tally, compositions, distributions, fraction};
 use super::{Check, Context, Outcome};
 use crate::bounds::{Joint, effective_count_exact, tuple};
 use crate::ledger::theory::Says;
@@ -22,7 +22,12 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     }),
     ("T7.mixture", |_| Ok(mixture())),
     ("T7.ten-percent", ten_percent),
-    ("A2.bounded", |_| Ok(unbounded(3))),
+    ("A2.bounded", |_| {
+        Ok(Finding::by_reading(vec![
+            ("in mean square", spread()),
+            ("by a constant, surely", unbounded(3)),
+        ]))
+    }),
     ("A6.softmax", |cx| Ok(softmax(cx, 18))),
     ("X.amortized", amortized),
     ("X.real-world", |_| {
@@ -185,6 +190,21 @@ fn ten_percent(cx: &Context<'_>) -> Outcome {
     Ok(Finding::vacuous(says, anyway, Vec::new()))
 }
 
+/// `E‖z − μ‖² = tr Σ ≤ √d·‖Σ‖_F`: for diagonal covariances with entries k/2 in up to three dimensions.
+fn spread() -> Finding {
+    let mut tally = Tally::default();
+    for d in 1..=3usize {
+        for entries in compositions(8, d + 1, 0) {
+            let entries: Vec<BigRational> = entries[1..].iter().map(|&k| fraction(k, 2)).collect();
+            let trace: BigRational = entries.iter().sum();
+            let squares: BigRational = entries.iter().map(|v| v * v).sum();
+            let holds = &trace * &trace <= fraction(d as u64, 1) * squares;
+            tally.case(holds, || tuple(&entries));
+        }
+    }
+    tally.finding("E‖z − μ‖² ≤ √d·‖Σ‖_F for diagonal Σ with entries k/2, one to three dimensions")
+}
+
 /// A standard normal variable beyond `t`: the density falls, so over one unit it is at least that at
 /// `t + 1`, and `2/√(2π) > 1/2`.
 fn unbounded(t: u64) -> Finding {
@@ -274,6 +294,6 @@ mod tests {
             [inference(&unequal), inference(&equal)].map(kind),
             [DependsOnReading, Checked]
         );
-        assert_eq!(kind(mixture()), Checked);
+        assert_eq!([mixture(), spread()].map(kind), [Checked; 2]);
     }
 }

@@ -4,6 +4,7 @@ use num_rational::BigRational;
 use num_traits::Signed;
 
 use super::exact::{BITS, Tally, binomial_tail, eighths, failure, fraction};
+use super::t2_intervals::narrowest;
 use super::{Check, Context, Outcome, row_name};
 use crate::bounds::{empirical_bernstein_error, sample_variance_up};
 use crate::ledger::verdict::Finding;
@@ -11,15 +12,17 @@ use crate::math::{Enclosure, rational};
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("T2", monte_carlo),
-    ("T2'", |_| Ok(empirical_bernstein(1.0))),
+    ("T2'", |cx| {
+        let mut finding = empirical_bernstein(1.0);
+        finding.evidence.extend(narrowest(cx)?);
+        Ok(finding)
+    }),
     ("T2.within", within),
     ("T2.rate", |cx| {
         let square = "√([@/mean]·[@/mean] + [@/sd]·[@/sd])";
         rate(cx, square, "root mean square error")
     }),
-    ("T2.rate-p95", |cx| rate(cx, "[@/p95]", "95th percentile")),
     ("T2.below-p95", below_p95),
-    ("T2.tail", tail),
     ("T2.falls", falls),
     ("T2.measured", |cx| {
         cx.unpublished(&[
@@ -137,17 +140,6 @@ fn below_p95(cx: &Context<'_>) -> Outcome {
             cx.show(most, 1)?
         ),
         vec![cx.line(least, 2)?, cx.line(most, 2)?],
-    ))
-}
-
-fn tail(cx: &Context<'_>) -> Outcome {
-    let limit = cx.number("sec:conclusion/T2/error")?;
-    let p95 = cx.number("tab:thm2/M=16/p95")?;
-    Ok(Finding::decided(
-        p95.interval().0 < limit.value(),
-        format!("error {limit}"),
-        format!("95th percentile {p95}"),
-        Vec::new(),
     ))
 }
 

@@ -142,9 +142,26 @@ fn condition(cx: &Context<'_>) -> Outcome {
     let at_one = format!(
         "√(2·([tab:thm3/N=2002/train] + 1/{d})·({d}·(1 + ln({d}/{d})) + ln(2/[sec:thm1/delta]))/{d})"
     );
+    let factor = "[app:proof-thm3/factor]";
+    let from = format!(
+        "√(2·([tab:thm3/N=2002/train] + 1/({factor}·{d}))·({d}·(1 + ln({factor})) + \
+         ln(2/[sec:thm1/delta]))/({factor}·{d}))"
+    );
+    let enough = Finding::decided(
+        cx.exceeds("1", &from)?,
+        format!(
+            "informative from N = {}·d_eff on",
+            cx.number("app:proof-thm3/factor")?
+        ),
+        format!(
+            "the formula gives {} there and less beyond",
+            cx.show(&from, 3)?
+        ),
+        vec![cx.line(&from, 3)?],
+    );
     let evidence = vec![format!("N = d_eff: {}", cx.line(&at_one, 3)?)];
-    let refuted = cx.exceeds("[app:proof-thm3/factor]", "1")? && cx.exceeds("1", &at_one)?;
-    Ok(if refuted {
+    let refuted = cx.exceeds(factor, "1")? && cx.exceeds("1", &at_one)?;
+    let needed = if refuted {
         let witness = format!(
             "at N = d_eff, a factor of 1 and not {}, the formula gives {}",
             cx.number("app:proof-thm3/factor")?,
@@ -153,7 +170,11 @@ fn condition(cx: &Context<'_>) -> Outcome {
         Finding::refuted(witness, evidence)
     } else {
         Finding::reproduced("not below one at N = d_eff", evidence)
-    })
+    };
+    Ok(Finding::by_reading(vec![
+        ("so many samples are enough", enough),
+        ("so many samples are needed", needed),
+    ]))
 }
 
 fn hidden(cx: &Context<'_>) -> Outcome {
@@ -170,10 +191,10 @@ fn hidden(cx: &Context<'_>) -> Outcome {
     ];
     Ok(if wide.value() > best.value() && cx.exceeds("1", &worst)? {
         let most = cx.show(&worst, 3)?;
-        Finding::refuted(
+        Finding::not_reproducible(
             format!(
-                "for every d_eff for which the formula has a value it is at most {most}, for {wide} hidden \
-                 units too"
+                "the d_eff of {wide} hidden units is not printed; up to d_eff = e·N the formula is at most {most}, \
+                 beyond that it is undefined"
             ),
             evidence,
         )

@@ -1,7 +1,10 @@
 //! Claims that stand on theorems alone, and claims of ours that finite domains illustrate.
 
+use num_rational::BigRational;
+use num_traits::Signed;
+
 use super::Check;
-use super::exact::{BITS, Tally, distributions, fraction, l1};
+use super::exact::{BITS, Tally, distributions, fraction, l1, power};
 use crate::ledger::verdict::Finding;
 use crate::math::Enclosure;
 
@@ -12,6 +15,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("E2", |cx| cx.by_theorem("E2")),
     ("E3", |cx| cx.by_theorem("E3")),
     ("E4", |cx| cx.by_theorem("E4")),
+    ("E5", |_| Ok(excess_loss(2))),
     ("Norm", |cx| cx.by_theorem("Norm")),
     ("A6.excludes", |_| Ok(floored(12))),
 ];
@@ -54,6 +58,83 @@ fn printed_hoeffding(ones: u64) -> Finding {
     }
 }
 
+/// One item with two equally likely values, two classes, posteriors and predictions in eighths: the
+/// calibration error, squared and times `factor`, against the excess log loss. Then convexity of the
+/// pool's log loss at middles of weights and offsets.
+fn excess_loss(factor: u64) -> Finding {
+    let mut tally = Tally::default();
+    let undefined = || Finding::not_reproducible("a logarithm is undefined", Vec::new());
+    let (half, zero) = (fraction(1, 2), Enclosure::integer(0));
+    let (truths, predictions) = (distributions(2, 8, 0), distributions(2, 8, 1));
+    let pairs = || {
+        truths
+            .iter()
+            .flat_map(|p| predictions.iter().map(move |q| (p, q)))
+    };
+    let divergence = |p: &[BigRational], q: &[BigRational]| -> Option<Enclosure> {
+        let terms = p.iter().zip(q).filter(|(x, _)| x.is_positive());
+        terms.fold(Some(zero.clone()), |sum, (x, y)| {
+            let log = match x == y {
+                true => zero.clone(),
+                false => Enclosure::exact(x / y).ln(BITS)?,
+            };
+            Some(&sum? + &(&Enclosure::exact(x.clone()) * &log))
+        })
+    };
+    let all: Option<Vec<_>> = pairs()
+        .map(|(p, q)| Some((p, q, divergence(p, q)?)))
+        .collect();
+    let Some(all) = all else { return undefined() };
+    // What the winning class's confidence lacks: in one bin for equal confidences, else in two.
+    let gap = |p: &[BigRational], q: &[BigRational]| {
+        let winner = usize::from(q[1] > q[0]);
+        (q[winner].clone(), &p[winner] - &q[winner])
+    };
+    for (p, q, first) in &all {
+        for (r, s, second) in &all {
+            let ((c, one), (d, two)) = (gap(p, q), gap(r, s));
+            let ece = match c == d {
+                true => ((&one + &two) * &half).abs(),
+                false => (one.abs() + two.abs()) * &half,
+            };
+            let excess = &(first + second) * &Enclosure::exact(half.clone());
+            let square = fraction(factor, 1) * &ece * &ece;
+            // Equality where both are exact.
+            let holds = square <= *excess.high() && !Enclosure::exact(square).exceeds(&excess);
+            tally.case(holds, || format!("{p:?}, {q:?}; {r:?}, {s:?}"));
+        }
+    }
+    // −ln P(y) at weight w and offset b = ln t for a factor f: ln(f₀^w·t + f₁^w) − ln of the entry.
+    for f in distributions(2, 4, 1) {
+        let loss = |w: u64, t: u64, y: usize| -> Option<Enclosure> {
+            let scores = [power(&f[0], w) * fraction(t, 1), power(&f[1], w)];
+            Enclosure::exact((&scores[0] + &scores[1]) / &scores[y]).ln(BITS)
+        };
+        for (w, v) in [(0, 2), (1, 3), (0, 4)] {
+            for (t, u) in [(1, 1), (1, 4), (4, 9), (9, 1)] {
+                let middle = whole_root(t * u);
+                for y in 0..2 {
+                    let ends = loss(w, t, y).zip(loss(v, u, y));
+                    let Some(((a, b), m)) = ends.zip(loss((w + v) / 2, middle, y)) else {
+                        return undefined();
+                    };
+                    let twice = &m * &Enclosure::integer(2);
+                    tally.case(!twice.exceeds(&(&a + &b)), || format!("{f:?}, {w}, {v}"));
+                }
+            }
+        }
+    }
+    tally.finding(
+        "two classes, one item with two values, posteriors and predictions in eighths; middles of pools with \
+         weights up to 4 and offsets ln 1, ln 4, ln 9",
+    )
+}
+
+/// The root of a square.
+fn whole_root(square: u64) -> u64 {
+    (0..=square).find(|r| r * r >= square).unwrap_or(square)
+}
+
 /// Three classes, all entries at least `1/6`: distributions with a denominator that 6 divides.
 fn floored(denominator: u64) -> Finding {
     let mut tally = Tally::default();
@@ -86,6 +167,16 @@ mod tests {
                 VerdictKind::Checked,
                 VerdictKind::Checked
             )
+        );
+    }
+
+    /// With half of the excess the calibration error is no longer bounded.
+    #[test]
+    fn a_quarter_of_the_excess_is_refuted() {
+        let kind = |factor| excess_loss(factor).verdict.kind();
+        assert_eq!(
+            (kind(2), kind(4)),
+            (VerdictKind::Checked, VerdictKind::Refuted)
         );
     }
 

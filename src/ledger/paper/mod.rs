@@ -1,8 +1,8 @@
 //! The paper as data: every number it prints, with the place where it stands.
 //!
-//! The paper is "Theoretical Foundations of Latent Posterior Factors: Formal Guarantees for
-//! Multi-Evidence Reasoning" (A. A. Agboola, Epalea). It is not part of this repository; every
-//! cell names its section, table or figure ([`Place`]), so that it can be found there.
+//! Which paper it is says [`CITATION`]. It is not part of this repository; every cell names its
+//! section, table or figure ([`Place`]), so that it can be found there, and `outline.txt` lists what a
+//! reader finds in which section.
 //!
 //! A cell's id is `place/name` for a number in running text and `place/row/column` for one in a
 //! table; where a table prints `a ± b`, the second number's column ends in `.sd`. The cells are
@@ -11,6 +11,8 @@
 
 mod citation;
 mod graph;
+#[cfg(test)]
+mod outline;
 mod printed;
 
 use std::collections::BTreeMap;
@@ -25,6 +27,47 @@ use crate::experiments::{Printed as Comparable, Published};
 pub use citation::{CITATION, Citation};
 pub use graph::{Account, Dependency, DependencyGraph, Disagreement, Node};
 pub use printed::{Printed, Relation, Source, Suffix};
+
+/// What a reader needs to find a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Citation {
+    /// The title.
+    pub title: &'static str,
+    /// The author, with the name in the order of the catalogue.
+    pub author: &'static str,
+    /// The author's institution.
+    pub institution: &'static str,
+    /// The year of publication.
+    pub year: u16,
+    /// The number under which the archive has it.
+    pub archive: &'static str,
+    /// Where it is read.
+    pub url: &'static str,
+}
+
+/// The paper whose claims the ledger judges.
+pub const CITATION: Citation = Citation {
+    title: "Theoretical Foundations of Latent Posterior Factors: Formal Guarantees for Multi-Evidence \
+            Reasoning",
+    author: "Aliyu Agboola Alege",
+    institution: "Epalea",
+    year: 2026,
+    archive: "arXiv:2603.15674",
+    url: "https://arxiv.org/abs/2603.15674",
+};
+
+impl fmt::Display for Citation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Citation {
+            title,
+            author,
+            year,
+            archive,
+            ..
+        } = self;
+        write!(f, "{author}: {title} ({year}), {archive}")
+    }
+}
 
 /// A section, table or figure of the paper, by the label it has in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

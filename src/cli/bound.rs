@@ -1,0 +1,664 @@
+//! `lpf bound`: what the theorems that hold say for given numbers.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::{Failure, output::Output};
+use crate::bounds::{
+    BoundError, bayes_error_bound, betting_interval, certified_delta, certified_items,
+    chernoff_information, clopper_pearson_upper, dependence_calibration_error,
+    empirical_bernstein_error, excess_loss_calibration_error, fano_floor,
+    gaussian_total_correlation, hilbert_from_l1, monte_carlo_error, pac_bayes_kl, pipeline_l1,
+    pipeline_samples, posterior_calibration_error, posterior_l1, robust_l1, sufficient_items,
+    uniform_mass_radius,
+};
+use crate::math::Interval;
+use crate::simplex::Distribution;
+
+/// What a theorem that holds says for your numbers: one line a bound, with the sentence that explains it.
+///
+/// The names are those of `lpf claims`: t5-prime is T5', which stands in the place of theorem 5. An upper
+/// bound is never rounded down, a lower one never up.
+#[derive(Debug, Parser)]
+#[command(after_help = "Examples:\n  lpf bound t3-prime --n 900 --errors 42\n  \
+                  lpf bound t5-prime --weights 1,1,1,1,1 --replaced 2 --delta 0.2 --floor 0.05\n  \
+                  lpf bound t6-prime --prior 0.5,0.5 --item 0.75,0.25 --item 0.25,0.75 --error 0.01")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    which: Which,
+
+    /// Output format
+    #[arg(long, value_enum, default_value = "text", global = true)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON array, for programs
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Which {
+    /// T1': how far the prior-corrected product can be from the posterior
+    T1Prime {
+        /// Number of items, K
+        #[arg(long, value_name = "K")]
+        items: u64,
+        /// How far the logarithm of a factor may be from the exact one
+        #[arg(long, value_name = "ETA", allow_hyphen_values = true)]
+        eta: f64,
+        /// The same for the prior that is divided out
+        #[arg(
+            long,
+            value_name = "ZETA",
+            default_value_t = 0.0,
+            allow_hyphen_values = true
+        )]
+        zeta: f64,
+    },
+    /// T1'': how near bins of equal size are to their true rates
+    T1Second {
+        /// Held-out rows
+        #[arg(long, value_name = "N")]
+        rows: u64,
+        /// Number of bins
+        #[arg(long, value_name = "B")]
+        bins: u64,
+        #[command(flatten)]
+        confidence: Confidence,
+    },
+    /// T2: how far a factor from M samples can be off, whatever the samples
+    T2 {
+        #[command(flatten)]
+        samples: Samples,
+    },
+    /// T2': the same from the samples' variance
+    T2Prime {
+        #[command(flatten)]
+        samples: Samples,
+        /// The unbiased variance of the samples of a class
+        #[arg(long, value_name = "V", allow_hyphen_values = true)]
+        variance: f64,
+    },
+    /// T2'': the betting interval of the mean of the samples themselves
+    T2Second {
+        /// The samples of a class, between 0 and 1, in the order in which they were drawn
+        #[arg(
+            long,
+            value_name = "X,Y,…",
+            value_delimiter = ',',
+            required = true,
+            allow_hyphen_values = true
+        )]
+        values: Vec<f64>,
+        /// Number of classes for which it is to hold at once
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        classes: u64,
+        #[command(flatten)]
+        confidence: Confidence,
+    },
+    /// T3': the true error rate, from held-out or from training examples
+    T3Prime {
+        /// Number of examples
+        #[arg(long, value_name = "N")]
+        n: u64,
+        /// Errors on held-out examples
+        #[arg(long, value_name = "K", conflicts_with_all = ["loss", "divergence"], required_unless_present = "loss")]
+        errors: Option<u64>,
+        /// Mean loss of a random model on the training examples, between 0 and 1
+        #[arg(
+            long,
+            value_name = "L",
+            requires = "divergence",
+            allow_hyphen_values = true
+        )]
+        loss: Option<f64>,
+        /// KL divergence of that distribution over models from one that was fixed before, in nats
+        #[arg(long, value_name = "KL", requires = "loss", allow_hyphen_values = true)]
+        divergence: Option<f64>,
+        #[command(flatten)]
+        confidence: Confidence,
+    },
+    /// T4': the error rate and the log loss that no predictor avoids
+    T4Prime {
+        /// H(Y|E), the entropy that the evidence leaves, in bits
+        #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
+        entropy: f64,
+        /// Number of classes
+        #[arg(long, value_name = "N")]
+        classes: u64,
+    },
+    /// T5': how far replaced items can move the product, and how many may be replaced
+    T5Prime {
+        /// The weights of all items
+        #[arg(
+            long,
+            value_name = "W,W,…",
+            value_delimiter = ',',
+            required = true,
+            allow_hyphen_values = true
+        )]
+        weights: Vec<f64>,
+        /// How many items are replaced; the heaviest are taken
+        #[arg(long, value_name = "M")]
+        replaced: usize,
+        /// How far each is moved at most, in L1
+        #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+        delta: f64,
+        /// The smallest entry that a factor can have, before and after
+        #[arg(long, value_name = "P", allow_hyphen_values = true)]
+        floor: f64,
+        /// The lead of the winning class in log score, Σ w·ln Φ(first) − Σ w·ln Φ(second)
+        #[arg(long, value_name = "LEAD", allow_hyphen_values = true)]
+        margin: Option<f64>,
+    },
+    /// T6': how many items suffice for an error of the best decision
+    T6Prime {
+        /// Prior of the classes
+        #[arg(
+            long,
+            value_name = "P,Q,…",
+            value_delimiter = ',',
+            required = true,
+            allow_hyphen_values = true
+        )]
+        prior: Vec<f64>,
+        /// Distribution of one item given a class; once for each class, in their order
+        #[arg(
+            long,
+            value_name = "P,Q,…",
+            required = true,
+            allow_hyphen_values = true
+        )]
+        item: Vec<String>,
+        /// The error that is wanted
+        #[arg(long, value_name = "E", allow_hyphen_values = true)]
+        error: f64,
+        /// Also the bound for this many items
+        #[arg(long, value_name = "K")]
+        items: Option<u64>,
+    },
+    /// E1: what dependent items may cost in calibration
+    E1 {
+        /// Total correlation of the items given the class, in nats
+        #[arg(long, value_name = "TC", conflicts_with_all = ["correlation", "items"], required_unless_present = "correlation", allow_hyphen_values = true)]
+        total_correlation: Option<f64>,
+        /// For Gaussian items: the correlation of every two of them given the class
+        #[arg(
+            long,
+            value_name = "RHO",
+            requires = "items",
+            allow_hyphen_values = true
+        )]
+        correlation: Option<f64>,
+        /// For Gaussian items: how many there are
+        #[arg(long, value_name = "K", requires = "correlation")]
+        items: Option<u64>,
+    },
+    /// E4: how far sampling can move the whole prediction
+    E4 {
+        #[command(flatten)]
+        samples: Samples,
+        /// The weights of all items
+        #[arg(
+            long,
+            value_name = "W,W,…",
+            value_delimiter = ',',
+            required = true,
+            allow_hyphen_values = true
+        )]
+        weights: Vec<f64>,
+        /// The smallest entry that a factor or its estimate can have
+        #[arg(long, value_name = "P", allow_hyphen_values = true)]
+        floor: f64,
+        /// Also the number of samples for this L1 distance
+        #[arg(long, value_name = "L1", allow_hyphen_values = true)]
+        target: Option<f64>,
+    },
+    /// E5: the calibration error that an excess of log loss allows
+    E5 {
+        /// Expected log loss of the predictor, in nats
+        #[arg(long, value_name = "L", allow_hyphen_values = true)]
+        loss: f64,
+        /// H(Y|E) in nats, or a lower bound of it
+        #[arg(long, value_name = "H", allow_hyphen_values = true)]
+        entropy: f64,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Confidence {
+    /// The probability with which the bound may fail
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.05,
+        allow_hyphen_values = true
+    )]
+    fail: f64,
+}
+
+#[derive(Debug, clap::Args)]
+struct Samples {
+    /// Number of samples of each factor, M
+    #[arg(long, value_name = "M")]
+    samples: u64,
+    /// Number of classes
+    #[arg(long, value_name = "N")]
+    classes: u64,
+    #[command(flatten)]
+    confidence: Confidence,
+}
+
+/// A number and what it means.
+struct Line {
+    claim: &'static str,
+    shown: String,
+    value: serde_json::Value,
+    sentence: String,
+}
+
+/// Digits after the point; whoever needs more asks for JSON.
+const DIGITS: usize = 6;
+
+/// An upper bound, rounded up.
+fn at_most(claim: &'static str, value: f64, sentence: impl Into<String>) -> Line {
+    let scale = 10f64.powi(DIGITS as i32);
+    // Off by one step in the last digit at most, and never down.
+    let mut rounded = (value * scale).ceil() / scale;
+    if rounded < value {
+        rounded += 1.0 / scale;
+    }
+    number(claim, value, rounded, sentence.into())
+}
+
+/// A lower bound, rounded down.
+fn at_least(claim: &'static str, value: f64, sentence: impl Into<String>) -> Line {
+    let scale = 10f64.powi(DIGITS as i32);
+    let mut rounded = (value * scale).floor() / scale;
+    if rounded > value {
+        rounded -= 1.0 / scale;
+    }
+    number(claim, value, rounded, sentence.into())
+}
+
+fn number(claim: &'static str, value: f64, rounded: f64, sentence: String) -> Line {
+    Line {
+        claim,
+        shown: match value.is_finite() {
+            true => format!("{rounded:.DIGITS$}"),
+            false => "∞".to_owned(),
+        },
+        value: json!(value.is_finite().then_some(value)),
+        sentence,
+    }
+}
+
+/// A count; none where no number will do.
+fn count(claim: &'static str, value: Option<u64>, sentence: impl Into<String>) -> Line {
+    Line {
+        claim,
+        shown: value.map_or("none".to_owned(), |n| n.to_string()),
+        value: json!(value),
+        sentence: sentence.into(),
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let lines = lines(&args.which)?;
+    let text = match args.format {
+        Format::Json => {
+            let all = lines.iter().map(
+                |line| json!({"claim": line.claim, "value": line.value, "sentence": line.sentence}),
+            );
+            format!("{:#}\n", serde_json::Value::Array(all.collect()))
+        }
+        Format::Text => lines
+            .iter()
+            .map(|line| format!("{}  {} ({})\n", line.shown, line.sentence, line.claim))
+            .collect(),
+    };
+    let mut output = Output::create(None)?;
+    output.write(text.as_bytes())?;
+    output.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn usage(error: BoundError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+fn lines(which: &Which) -> Result<Vec<Line>, Failure> {
+    match which {
+        Which::T6Prime {
+            prior,
+            item,
+            error,
+            items,
+        } => decision(prior, item, *error, *items),
+        _ => numeric(which).map_err(usage),
+    }
+}
+
+fn numeric(which: &Which) -> Result<Vec<Line>, BoundError> {
+    Ok(match which {
+        &Which::T1Prime { items, eta, zeta } => vec![
+            at_most(
+                "T1'",
+                posterior_l1(items, eta, zeta)?,
+                format!(
+                    "The prior-corrected product of {items} factors is at most this far from the posterior in L1"
+                ),
+            ),
+            at_most(
+                "T1'",
+                posterior_calibration_error(items, eta, zeta)?,
+                "Its calibration error is at most this",
+            ),
+        ],
+        Which::T1Second {
+            rows,
+            bins,
+            confidence,
+        } => vec![at_most(
+            "T1''",
+            uniform_mass_radius(*rows, *bins, confidence.fail)?,
+            format!(
+                "{} the rates of {bins} bins of equal size, from {rows} held-out rows, are at most this far from the \
+                 true ones, all at once",
+                confidence.words()
+            ),
+        )],
+        Which::T2 { samples: s } => vec![at_most(
+            "T2",
+            monte_carlo_error(s.samples, s.classes, s.confidence.fail)?,
+            format!(
+                "{} no class's factor is off by more than this",
+                s.confidence.words()
+            ),
+        )],
+        Which::T2Prime {
+            samples: s,
+            variance,
+        } => vec![at_most(
+            "T2'",
+            empirical_bernstein_error(s.samples, s.classes, *variance, s.confidence.fail)?,
+            format!(
+                "{} a class whose samples have the variance {variance} is off by at most this",
+                s.confidence.words()
+            ),
+        )],
+        Which::T2Second {
+            values,
+            classes,
+            confidence,
+        } => {
+            let (low, high) = betting_interval(values, *classes, confidence.fail)?;
+            let words = confidence.words();
+            vec![
+                at_least("T2''", low, format!("{words} the mean is at least this")),
+                at_most("T2''", high, "and at most this"),
+            ]
+        }
+        Which::T3Prime {
+            n,
+            errors,
+            loss,
+            divergence,
+            confidence,
+        } => vec![generalization(
+            *n,
+            *errors,
+            loss.zip(*divergence),
+            confidence,
+        )?],
+        &Which::T4Prime { entropy, classes } => {
+            let nats = Interval::point(entropy) * Interval::point(2.0).ln();
+            let (low, most) = (nats.low(), Interval::count(classes).ln().low());
+            // The largest entropy there is, typed with a few digits, is not above itself.
+            let floor = fano_floor(
+                if low > most && low - most < 1e-6 {
+                    most
+                } else {
+                    low
+                },
+                classes,
+            )?;
+            vec![
+                at_least(
+                    "T4'",
+                    floor,
+                    format!("No decision among {classes} classes errs less often than this (Fano)"),
+                ),
+                at_least(
+                    "T4'",
+                    low,
+                    "No predictor has a smaller expected log loss than this, in nats",
+                ),
+            ]
+        }
+        Which::T5Prime {
+            weights,
+            replaced,
+            delta,
+            floor,
+            margin,
+        } => robustness(weights, *replaced, *delta, *floor, *margin)?,
+        Which::E1 {
+            total_correlation,
+            correlation,
+            items,
+        } => {
+            let gaussian = correlation.zip(*items);
+            let total = match (total_correlation, gaussian) {
+                (Some(total), _) => *total,
+                (None, Some((rho, items))) => gaussian_total_correlation(items, rho)?,
+                (None, None) => 0.0,
+            };
+            let mut lines = vec![at_most(
+                "E1",
+                dependence_calibration_error(total)?,
+                "The calibration error of the prior-corrected product of exact factors is at most this",
+            )];
+            if let Some((rho, items)) = gaussian {
+                let sentence = format!(
+                    "Total correlation in nats of {items} Gaussian items of which every two have the correlation {rho}"
+                );
+                lines.push(at_most("E1", total, sentence));
+            }
+            lines
+        }
+        Which::E4 {
+            samples: s,
+            weights,
+            floor,
+            target,
+        } => {
+            let fail = s.confidence.fail;
+            let mut lines = vec![at_most(
+                "E4",
+                pipeline_l1(s.samples, s.classes, weights, *floor, fail)?,
+                format!(
+                    "{} sampling moves the prediction from {} items by at most this in L1, where 2 says nothing",
+                    s.confidence.words(),
+                    weights.len()
+                ),
+            )];
+            if let Some(target) = *target {
+                let samples = pipeline_samples(target, s.classes, weights, *floor, fail)?;
+                let sentence =
+                    format!("So many samples of each item suffice for an L1 distance of {target}");
+                lines.push(count("E4", samples, sentence));
+            }
+            lines
+        }
+        &Which::E5 { loss, entropy } => vec![at_most(
+            "E5",
+            excess_loss_calibration_error(loss, entropy)?,
+            "The calibration error of a predictor with this expected log loss is at most this",
+        )],
+        Which::T6Prime { .. } => Vec::new(),
+    })
+}
+
+impl Confidence {
+    fn words(&self) -> String {
+        format!("With probability {}", 1.0 - self.fail)
+    }
+}
+
+fn generalization(
+    n: u64,
+    errors: Option<u64>,
+    training: Option<(f64, f64)>,
+    confidence: &Confidence,
+) -> Result<Line, BoundError> {
+    let words = confidence.words();
+    Ok(match (training, errors) {
+        (Some((loss, divergence)), _) => at_most(
+            "T3'",
+            pac_bayes_kl(loss, n, divergence, confidence.fail)?,
+            format!(
+                "{words} the true loss of the random model is at most this: {loss} on {n} training examples (PAC-Bayes)"
+            ),
+        ),
+        (None, errors) => {
+            let errors = errors.unwrap_or(0);
+            at_most(
+                "T3'",
+                clopper_pearson_upper(errors, n, confidence.fail)?,
+                format!(
+                    "{words} the true error rate is at most this: {errors} errors on {n} held-out examples (Clopper and \
+                     Pearson)"
+                ),
+            )
+        }
+    })
+}
+
+fn robustness(
+    weights: &[f64],
+    replaced: usize,
+    delta: f64,
+    floor: f64,
+    margin: Option<f64>,
+) -> Result<Vec<Line>, BoundError> {
+    if replaced > weights.len() {
+        return Err(BoundError::Parameter {
+            name: "replaced",
+            value: replaced as f64,
+            allowed: "at most the number of weights",
+        });
+    }
+    let distance = hilbert_from_l1(delta, floor)?;
+    let mut heaviest = weights.to_vec();
+    heaviest.sort_unstable_by(|a, b| b.total_cmp(a));
+    // Before the sum: an invalid weight is named by its place.
+    certified_items(weights, distance, 0.0)?;
+    let range = heaviest
+        .iter()
+        .take(replaced)
+        .fold(Interval::point(0.0), |sum, &w| {
+            sum + Interval::point(w) * Interval::point(distance)
+        });
+    let mut lines = vec![at_most(
+        "T5'",
+        robust_l1(range.high())?,
+        format!(
+            "Replacing any {replaced} of {} items, each by at most {delta} in L1, moves the product by at most this in L1",
+            weights.len()
+        ),
+    )];
+    if let Some(margin) = margin {
+        let items = certified_items(weights, distance, margin)? as u64;
+        lines.push(count(
+            "T5'",
+            Some(items),
+            "So many items, whichever they are, may be replaced so without a change of the winning class",
+        ));
+        lines.push(at_least(
+            "T5'",
+            certified_delta(weights, replaced, floor, margin)?,
+            format!("Each of {replaced} items may be moved by less than this in L1 without a change of the winning class"),
+        ));
+    }
+    Ok(lines)
+}
+
+/// A distribution as it was typed, or which option has which fault.
+fn distribution(option: &str, values: Vec<f64>) -> Result<Distribution, Failure> {
+    Distribution::new(values).map_err(|error| Failure::Usage(format!("--{option}: {error}")))
+}
+
+fn decision(
+    prior: &[f64],
+    item: &[String],
+    error: f64,
+    items: Option<u64>,
+) -> Result<Vec<Line>, Failure> {
+    let prior = distribution("prior", prior.to_vec())?;
+    let mut likelihoods = Vec::new();
+    for text in item {
+        let values = text.split(',').map(|part| {
+            let value = part.trim().parse::<f64>();
+            value.map_err(|_| Failure::Usage(format!("--item: {part:?} in {text:?} is no number")))
+        });
+        likelihoods.push(distribution("item", values.collect::<Result<_, _>>()?)?);
+    }
+    let enough = sufficient_items(&prior, &likelihoods, error).map_err(usage)?;
+    let mut lines = vec![count(
+        "T6'",
+        enough,
+        format!(
+            "So many items suffice for the best decision to err with probability at most {error}"
+        ),
+    )];
+    if let Some(items) = items {
+        lines.push(at_most(
+            "T6'",
+            bayes_error_bound(&prior, &likelihoods, items).map_err(usage)?,
+            format!("The best decision from {items} items errs at most this often"),
+        ));
+    }
+    let mut least = f64::INFINITY;
+    for (i, p) in likelihoods.iter().enumerate() {
+        for q in &likelihoods[i + 1..] {
+            least = least.min(chernoff_information(p, q).map_err(usage)?);
+        }
+    }
+    lines.push(at_least(
+        "T6'",
+        least,
+        "Each further item divides the bound by e to this power at least, in the long run (Chernoff information)",
+    ));
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_digits_are_never_on_the_wrong_side() {
+        for value in [
+            0.0,
+            1e-12,
+            0.1,
+            0.3,
+            0.060_214_5,
+            1.999_999_999,
+            123.456_789_01,
+        ] {
+            let up: f64 = at_most("T5'", value, "").shown.parse().unwrap();
+            let down: f64 = at_least("T5'", value, "").shown.parse().unwrap();
+            assert!(down <= value && value <= up, "{value}: {down} {up}");
+            assert!(up - down <= 2.1e-6, "{value}: {down} {up}");
+        }
+        assert_eq!(at_most("T5'", f64::INFINITY, "").shown, "∞");
+    }
+}
