@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::escape_html;
+use crate::ledger::claims;
 
 /// A symbol, the theorem that it is explained for (none: everywhere else), and what it stands for.
 type Symbol = (&'static str, Option<&'static str>, &'static str);
@@ -126,11 +127,28 @@ const SYMBOLS: &[Symbol] = &[
 /// The text as HTML, each symbol with its meaning where it stands first; `theorem` (as `T5`)
 /// chooses between meanings.
 pub(super) fn marked(text: &str, theorem: &str) -> String {
+    with_links(text, theorem, |_| false)
+}
+
+/// The same with a link for each id of another claim than `own`.
+pub(super) fn linked(text: &str, theorem: &str, own: &str) -> String {
+    with_links(text, theorem, |id| id != own)
+}
+
+fn with_links(text: &str, theorem: &str, wanted: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut seen: Vec<&str> = Vec::new();
     let mut rest = text;
     let mut before: Option<char> = None;
     while let Some(next) = rest.chars().next() {
+        let id = claim_at(rest, before).filter(|id| wanted(id));
+        if let Some(id) = id {
+            let shown = escape_html(id);
+            let _ = write!(out, "<a href=\"#{shown}\">{shown}</a>");
+            before = id.chars().next_back();
+            rest = &rest[id.len()..];
+            continue;
+        }
         let Some((name, _, meaning)) = symbol(rest, before, theorem) else {
             out.push_str(&escape_html(next.encode_utf8(&mut [0; 4])));
             rest = &rest[next.len_utf8()..];
@@ -149,6 +167,23 @@ pub(super) fn marked(text: &str, theorem: &str) -> String {
         rest = &rest[name.len()..];
     }
     out
+}
+
+/// The id of a claim at the start of `rest`, if it stands alone there.
+fn claim_at(rest: &str, before: Option<char>) -> Option<&str> {
+    let own = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '\'' | '-');
+    if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '\'' | '.' | '-')) {
+        return None;
+    }
+    let word = &rest[..rest.find(|c| !own(c)).unwrap_or(rest.len())];
+    // A sentence ends behind an id too, and "theorem 1's" is none.
+    let word = word.trim_end_matches(['.', '-']);
+    let numbered = word
+        .chars()
+        .nth(1)
+        .is_some_and(|c| c.is_ascii_digit() || c == '.');
+    let known = || claims::all().iter().any(|claim| claim.id == word);
+    (numbered && known()).then_some(word)
 }
 
 /// The longest symbol at the start of `rest`, if it stands alone there; the first of its meanings
@@ -196,14 +231,26 @@ mod tests {
     }
 
     #[test]
+    fn claims_are_linked_where_they_are_named() {
+        let html = linked(
+            "A1 to A4: use T5', see T7.aleatoric. Not AT1, T99 or T5.",
+            "T5",
+            "T5",
+        );
+        let links: Vec<&str> = html.split("href=\"#").skip(1).collect();
+        assert_eq!(links.len(), 4, "{html}");
+        assert!(links[2].starts_with("T5&#39;\"") && links[3].starts_with("T7.aleatoric\""));
+    }
+
+    #[test]
     fn nothing_of_the_text_is_lost() {
         for text in [
             "",
             "<&>",
             "C·ε·δ·√K at δ = 1, K_eff ≥ ⌈K/2⌉",
-            "H̄ and ε₀ and |Y|",
+            "H̄ and ε₀ and |Y| of T5' and A6.",
         ] {
-            let html = marked(text, "T6");
+            let html = linked(text, "T6", "");
             let mut plain = String::new();
             let mut tag = false;
             for c in html.chars() {

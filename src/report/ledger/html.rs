@@ -8,7 +8,7 @@ use crate::ledger::claims::Judged;
 use crate::ledger::{Evidence, EvidenceKind, Theory, Verdict, VerdictKind};
 use crate::report::component::{Entry, Facts, Tone, badge, more};
 use crate::report::escape_html;
-use crate::report::glossary::marked;
+use crate::report::glossary::{linked, marked};
 
 /// The colour of a verdict.
 pub(crate) fn tone(kind: VerdictKind) -> Tone {
@@ -131,7 +131,7 @@ pub(crate) fn claim_html(entry: &Judged, around: &Around<'_>) -> String {
 fn facts(entry: &Judged, around: &Around<'_>, theorem: &str) -> String {
     let claim = entry.claim;
     let mut facts = Facts::default();
-    let words = |text: &str| marked(text, theorem);
+    let words = |text: &str| linked(text, theorem, &claim.id);
     facts.text("In the paper", &claim.place);
     facts.html("Provided", &words(&claim.hypotheses));
     facts.html("Why", &words(reason(entry).unwrap_or_default()));
@@ -202,9 +202,21 @@ fn witness(steps: &[Step<'_>]) -> String {
                 };
                 write!(out, "<td colspan=\"2\"><b>{word}: {}</b></td>", e(what))
             }
-            Step::Pair(left, right) => {
-                write!(out, "<td>{}</td><td class=\"n\">{}</td>", e(left), e(right))
+            // Beyond this length a name is a formula, which has no neighbours to be aligned with.
+            Step::Pair(left, right) if left.chars().count() > 44 => {
+                write!(
+                    out,
+                    "<td colspan=\"2\">{} = <b>{}</b></td>",
+                    e(left),
+                    e(right)
+                )
             }
+            Step::Pair(left, right) => write!(
+                out,
+                "<td class=\"l\">{}</td><td class=\"n\">{}</td>",
+                e(left),
+                e(right)
+            ),
             Step::Printed {
                 cell,
                 printed,
@@ -215,11 +227,11 @@ fn witness(steps: &[Step<'_>]) -> String {
                 let sign = if *agrees { "✓ agrees" } else { "✗ differs" };
                 write!(
                     out,
-                    "<td>{}: {} = {}</td><td class=\"n\">printed {}, {sign}</td>",
+                    "<td class=\"l\">{}</td><td class=\"n\">printed {}, {sign}: {} = {}</td>",
                     e(cell),
+                    e(printed),
                     e(formula),
-                    e(value),
-                    e(printed)
+                    e(value)
                 )
             }
             Step::Words(words) => write!(out, "<td colspan=\"2\">{}</td>", e(words)),

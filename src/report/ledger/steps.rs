@@ -88,7 +88,8 @@ fn pair(line: &str) -> Option<Step<'_>> {
     const SHORT: usize = 48;
     let number = |text: &str| {
         let digits = text.trim_start_matches(['-', '−', '≈']);
-        digits.starts_with(|c: char| c.is_ascii_digit()) && text.chars().count() <= SHORT
+        let begins = digits.starts_with(|c: char| c.is_ascii_digit());
+        begins && !text.ends_with('.') && text.chars().count() <= SHORT
     };
     if let Some((left, right)) = line.split_once(": ")
         && number(right)
@@ -96,8 +97,7 @@ fn pair(line: &str) -> Option<Step<'_>> {
         return Some(Step::Pair(left, right));
     }
     let (left, right) = line.rsplit_once(" = ")?;
-    (number(right) && !right.ends_with('.') && !left.contains(". "))
-        .then_some(Step::Pair(left, right))
+    (number(right) && !left.contains(". ")).then_some(Step::Pair(left, right))
 }
 
 #[cfg(test)]

@@ -57,6 +57,12 @@
     });
   }
 
+  // Words squeezed into a column of letters.
+  [].forEach.call(document.querySelectorAll("td,th,dd,summary span"), function (one) {
+    var longest = Math.max.apply(null, one.textContent.split(/\s+/).map(function (w) { return w.length; }));
+    if (one.checkVisibility() && longest > 4 && one.clientWidth && one.clientWidth < 24) say("squeezed", one);
+  });
+
   // Names for those who listen, order for those who skip.
   [].forEach.call(document.querySelectorAll("input,select"), function (one) {
     if (!one.closest("label") && !one.getAttribute("aria-label")) say("no label", one);

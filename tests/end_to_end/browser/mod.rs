@@ -297,6 +297,10 @@ fn a_broken_page_is_noticed() {
             "1280 light: page 15",
             "<div style=\"width:1500px\">As wide as a street.</div>",
         ),
+        (
+            "squeezed",
+            "<table><tbody><tr><td style=\"display:block;width:9px;overflow-wrap:anywhere\">statement</td></tr></tbody></table>",
+        ),
         ("no label", "<input name=\"q\"/>"),
         ("a heading is skipped", "<h4>Too deep</h4>"),
         (
