@@ -1,4 +1,5 @@
-//! `docs/audit.md` shows real runs: each command in it is run, and must print what stands there.
+//! `docs/audit.md` and `docs/calibrate.md` show real runs: each command in them is run, and must print
+//! what stands there.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,9 +21,18 @@ fn shown(document: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn what_the_document_shows_is_what_the_program_prints() {
+fn what_the_document_of_audits_shows_is_what_the_program_prints() {
+    run("docs/audit.md");
+}
+
+#[test]
+fn what_the_document_of_calibration_shows_is_what_the_program_prints() {
+    run("docs/calibrate.md");
+}
+
+fn run(document: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let document = std::fs::read_to_string(root.join("docs/audit.md")).unwrap();
+    let document = std::fs::read_to_string(root.join(document)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     // The document speaks of files at the root of the repository; what it writes goes elsewhere.
     for name in ["tests", "docs"] {
