@@ -49,6 +49,8 @@ target!(calibration_map, |bytes: &[u8], _: bool| {
             if let Ok(calibrated) = file.apply(&p) {
                 assert!((0.0..=1.0).contains(&calibrated.confidence));
             }
+            let set = file.set(&p, Some(&[0.5, 1.0])).unwrap_or_default();
+            assert!(set.is_none_or(|set| set.len() <= file.classes));
         }
     }
 });
@@ -107,8 +109,8 @@ fn audited(audit: Audit<'_>, in_full: bool) {
     }
 }
 
-/// A map after which some confidences are zero.
-const MAP: &[u8] = br#"{"format":"lpf-calibration","version":1,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"map":{"histogram":[[0,0],[0,4],[3,5]]}}"#;
+/// A map after which some confidences are small.
+const MAP: &[u8] = br#"{"format":"lpf-calibration","version":2,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"sources":[],"map":{"least":0.001,"shape":{"histogram":[[0,0],[0,4],[3,5]]}}}"#;
 
 target!(json_log, |bytes: &[u8], in_full: bool| {
     let audit = Audit::of(Log::stream("log", bytes));

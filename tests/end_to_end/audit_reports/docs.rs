@@ -1,5 +1,5 @@
-//! `docs/audit.md` and `docs/evidence.md` show real runs: each command in them is run, and must print
-//! what stands there.
+//! `docs/audit.md`, `docs/calibrate.md` and `docs/evidence.md` show real runs: each command in them is
+//! run, and must print what stands there.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,6 +28,11 @@ fn what_the_page_on_audits_shows_is_what_the_program_prints() {
 #[test]
 fn what_the_page_on_real_evidence_shows_is_what_the_program_prints() {
     shows_what_is_printed("docs/evidence.md");
+}
+
+#[test]
+fn what_the_page_on_calibration_shows_is_what_the_program_prints() {
+    shows_what_is_printed("docs/calibrate.md");
 }
 
 fn shows_what_is_printed(page: &str) {

@@ -1,0 +1,197 @@
+//! `lpf apply`: the log that went in, with other probabilities.
+
+use std::fs;
+use std::path::Path;
+
+use super::{ok, overconfident, refused, value};
+
+fn fit(folder: &Path) {
+    fs::write(folder.join("data.jsonl"), overconfident(400)).unwrap();
+    let args = [
+        "calibrate",
+        "data.jsonl",
+        "--method",
+        "temperature",
+        "--classes",
+        "a,b",
+        "--output",
+        "cal.json",
+    ];
+    ok(&args, folder);
+}
+
+#[test]
+fn json_lines_come_out_as_they_went_in_but_for_the_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fit(folder);
+    let log = "{ \"id\" : 7,\"probs\": [0.9,\t0.1] , \"note\":\"a \\\"probs\\\": [1]\",\"x\":{\"probs\":[0,1]}}\n\n\
+               {\"evidence\":[{\"factor\":[0.9,0.1]}],\"entity\":\"e\",\"label\":\"a\"}\n";
+    fs::write(folder.join("log.jsonl"), log).unwrap();
+    let out = ok(
+        &[
+            "apply",
+            "log.jsonl",
+            "--calibration",
+            "cal.json",
+            "--classes",
+            "a,b",
+        ],
+        folder,
+    );
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    // What `infer` answers for the same evidence, through the same map.
+    let inferred = {
+        fs::write(
+            folder.join("e.jsonl"),
+            "{\"entity\":\"e\",\"evidence\":[{\"factor\":[0.9,0.1]}]}\n",
+        )
+        .unwrap();
+        value(&ok(
+            &[
+                "infer",
+                "e.jsonl",
+                "--calibration",
+                "cal.json",
+                "--classes",
+                "a,b",
+            ],
+            folder,
+        ))
+    };
+    let p = value(lines[0])["probs"].clone();
+    let (ours, want) = (
+        p[0].as_f64().unwrap(),
+        inferred["distribution"][0].as_f64().unwrap(),
+    );
+    assert!((ours - want).abs() < 1e-15 && ours < 0.8, "{ours} {want}");
+    let shown = format!(
+        "[{:?},{:?}]",
+        p[0].as_f64().unwrap(),
+        p[1].as_f64().unwrap()
+    );
+    assert_eq!(
+        lines[0],
+        log.lines().next().unwrap().replace("[0.9,\t0.1]", &shown)
+    );
+    assert!(lines[1].starts_with(
+        "{\"evidence\":[{\"factor\":[0.9,0.1]}],\"entity\":\"e\",\"label\":\"a\",\"probs\":["
+    ));
+    // One thread or three, to a file or not.
+    let args = [
+        "apply",
+        "log.jsonl",
+        "--calibration",
+        "cal.json",
+        "--classes",
+        "a,b",
+        "--threads",
+        "3",
+        "--output",
+        "out.jsonl",
+    ];
+    ok(&args, folder);
+    assert_eq!(fs::read_to_string(folder.join("out.jsonl")).unwrap(), out);
+}
+
+#[test]
+fn columns_come_out_as_they_went_in_and_audit_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fit(folder);
+    let rows: String = (0..200)
+        .map(|i| {
+            format!(
+                "\"row, {i}\",{},0.{},{},x\r\n",
+                ["a", "b"][usize::from(i % 3 == 0)],
+                90 - i % 20,
+                format_args!("0.{}", 10 + i % 20)
+            )
+        })
+        .collect();
+    fs::write(
+        folder.join("log.csv"),
+        format!("id,label,p_a,p_b,other\r\n{rows}"),
+    )
+    .unwrap();
+    ok(
+        &[
+            "apply",
+            "log.csv",
+            "--calibration",
+            "cal.json",
+            "--output",
+            "out.csv",
+        ],
+        folder,
+    );
+    let out = fs::read_to_string(folder.join("out.csv")).unwrap();
+    assert_eq!(out.lines().next(), Some("id,label,p_a,p_b,other"));
+    assert_eq!(out.matches("\r\n").count(), 201);
+    assert!(out.contains("\"row, 7\",a,0."));
+    let audit = |args: &[&str]| {
+        let out = super::lpf(&[&["audit"], args, &["--format", "json"]].concat(), folder);
+        let report = value(&String::from_utf8(out.stdout).unwrap());
+        report["checks"].as_array().unwrap().clone()
+    };
+    // A number that was written and read back is the same number.
+    assert_eq!(
+        audit(&["out.csv"]),
+        audit(&["log.csv", "--calibration", "cal.json"])
+    );
+    assert_ne!(audit(&["out.csv"]), audit(&["log.csv"]));
+    // Sets go into a column of their own.
+    let args = [
+        "calibrate",
+        "data.jsonl",
+        "--method",
+        "conformal",
+        "--classes",
+        "a,b",
+        "--output",
+        "sets.json",
+    ];
+    ok(&args, folder);
+    let out = ok(&["apply", "log.csv", "--calibration", "sets.json"], folder);
+    assert!(out.starts_with("id,label,p_a,p_b,other,set\r\n"));
+    assert!(
+        out.lines().nth(1).unwrap().ends_with(",x,a|b")
+            || out.lines().nth(1).unwrap().ends_with(",x,a")
+    );
+}
+
+#[test]
+fn what_cannot_be_applied_is_refused_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fit(folder);
+    let apply = |file: &str, text: &str| {
+        fs::write(folder.join(file), text).unwrap();
+        refused(
+            &[
+                "apply",
+                file,
+                "--calibration",
+                "cal.json",
+                "--output",
+                "out",
+            ],
+            folder,
+        )
+    };
+    assert!(
+        apply("log.csv", "label,p_a,p_c\na,0.5,0.5\n").contains("for other classes than the log")
+    );
+    assert!(
+        apply("log.csv", "label,p_a,p_b\na,0.5,0.5\na,0.5,0.7\n")
+            .contains("log.csv:3: probabilities: ")
+    );
+    assert!(apply("log.csv", "label,p_a,p_b\n").contains("there is no record"));
+    assert!(
+        apply("log.jsonl", "{\"probs\":[0.5,0.5]}\n{\"label\":\"a\"}\n")
+            .contains("log.jsonl:2: probs: ")
+    );
+    assert!(apply("log.parquet", "").contains("Parquet is read but not written"));
+    assert!(!folder.join("out").exists());
+}
