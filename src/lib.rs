@@ -20,7 +20,7 @@
 //! | [`assumptions`] | the paper's assumptions, measured on data |
 //! | [`log`] | what is read: records, predictions, CSV, Parquet |
 //! | [`model`] | model files, calibration maps, training |
-//! | [`synthetic`] | domains whose exact posterior is known |
+//! | [`synthetic`] | domains whose exact posterior is known, and the data of the paper's author |
 //! | `error` | [`Error`] over the errors of all rooms above |
 //! | [`answer`] | [`Answerer`]: the four stages behind one object |
 //! | [`exhibit`] | tables and figures as data |

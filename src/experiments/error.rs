@@ -13,7 +13,7 @@ use crate::learn::{AggregatorError, DimensionError, TrainError, VaeError};
 use crate::log::RecordError;
 use crate::model::FitError;
 use crate::simplex::SimplexError;
-use crate::synthetic::UnknownDomain;
+use crate::synthetic::{DamagedData, UnknownDomain};
 use crate::uncertainty::{MixtureError, UncertaintyError};
 
 /// Why an experiment could not be run.
@@ -24,6 +24,9 @@ pub enum ExperimentError {
     /// There is no such domain.
     #[error(transparent)]
     Domain(#[from] UnknownDomain),
+    /// The embedded data cannot be used.
+    #[error(transparent)]
+    Data(#[from] DamagedData),
     #[error(transparent)]
     Fit(#[from] FitError),
     #[error(transparent)]
@@ -59,6 +62,9 @@ pub enum ExperimentError {
     Mixture(#[from] MixtureError),
     #[error(transparent)]
     Uncertainty(#[from] UncertaintyError),
+    /// The exact posterior was asked of data that have none.
+    #[error("the exact posterior of these data is not known")]
+    Unknown,
     /// The numbers of the paper that were given lack one that the experiment compares with.
     #[error("the paper's numbers were given without `{id}`")]
     NotPrinted { id: String },

@@ -2,18 +2,18 @@
 
 use num_rational::BigRational;
 
-use super::{Check, Context, Outcome, row_name};
+use super::{Check, Context, Outcome, author, row_name};
 use crate::ledger::verdict::{Finding, VerdictKind};
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
-    ("A1", independence),
+    ("A1", author::independence),
     ("A2", variance),
     ("A3", decoder),
     ("A4", validity),
     ("A5", finite),
     ("A5.sources", sources),
     ("A6", floor),
-    ("A6.measured", measured),
+    ("A6.measured", author::floor),
     ("A6.entropy", entropy),
     ("A6.loss", loss),
     ("A6.aleatoric", aleatoric),
@@ -32,21 +32,6 @@ fn id(name: &str) -> String {
 
 fn of(name: &str) -> String {
     format!("[{}]", id(name))
-}
-
-fn independence(cx: &Context<'_>) -> Outcome {
-    let rho = cx.number(&id("A1/correlation"))?;
-    if !cx.exceeds(&of("A1/correlation"), "0")? {
-        return Ok(Finding::reproduced("no correlation", Vec::new()));
-    }
-    Ok(Finding::not_reproducible(
-        format!(
-            "a correlation of {rho} is a violation; no tolerance is printed to hold it against"
-        ),
-        vec![format!(
-            "the correlation {rho} is not zero, so exact independence does not hold"
-        )],
-    ))
 }
 
 fn variance(cx: &Context<'_>) -> Outcome {
@@ -199,10 +184,4 @@ fn summary(cx: &Context<'_>) -> Outcome {
         format!("{holding} follow from the printed numbers"),
         evidence,
     ))
-}
-
-fn measured(cx: &Context<'_>) -> Outcome {
-    let codes = cx.number(&id("A6/codes"))?;
-    let reason = format!("a minimum over {codes} codes of a decoder that is not published");
-    Ok(Finding::not_reproducible(reason, Vec::new()))
 }

@@ -9,6 +9,7 @@
 //! what the check returns for the numbers it is given.
 
 mod assumptions;
+mod author;
 mod comparisons;
 mod exact;
 mod lemmas;
