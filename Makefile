@@ -98,7 +98,7 @@ report: need-cargo ## The ledger's verdicts, the experiments, and the report of 
 	$(CARGO) run --quiet --release -- verify
 	@echo 'make report: $(OUT)/report/index.html'
 
-experiments: need-cargo ## The paper's experiments on synthetic data: tables and figures as files.
+experiments: need-cargo ## The paper's experiments: tables and figures as files.
 	$(CARGO) run --quiet --release -- experiment all --format html --output $(OUT)/experiments
 	@echo 'make experiments: one page and its figures for each in $(OUT)/experiments/'
 

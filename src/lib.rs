@@ -21,7 +21,7 @@
 //! | [`log`] | what is read: records, predictions, CSV, Parquet |
 //! | [`files`] | files that appear complete or not at all |
 //! | [`model`] | model files, calibration maps, training |
-//! | [`synthetic`] | domains whose exact posterior is known; two sets of real evidence |
+//! | [`synthetic`] | domains whose exact posterior is known, the data of the paper's author, real evidence |
 //! | `error` | [`Error`] over the errors of all rooms above |
 //! | [`answer`] | [`Answerer`]: the four stages behind one object |
 //! | [`audit`] | the guarantees, checked on a user's own records |

@@ -14,8 +14,10 @@ use crate::files::NewFolder;
 use crate::ledger::paper::Paper;
 use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, page, svg};
 
-/// Run the paper's experiments on the embedded synthetic data and show our tables beside the
-/// paper's.
+/// Run the paper's experiments on the embedded data and show our tables beside the paper's.
+///
+/// Each table has the paper's numbers, ours on what the author's own generator makes, and ours on a
+/// domain whose exact posterior is known.
 ///
 /// The same settings give the same bits on every machine and with any number of threads; the
 /// digest at the end is that of all results.
@@ -29,11 +31,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "S", default_value_t = Settings::default().seed)]
     seed: u64,
 
-    /// Trials of each experiment [default: the paper's number, or 20 where it has one trial]
+    /// Models trained on the author's data, at most 5, and trials of each experiment [default: 5 models,
+    /// and the experiment's own number of trials]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
 
-    /// Training entities for each model
+    /// Entities for each model, split into training, validation and test; of the author's data at most
+    /// 900
     #[arg(long, value_name = "N", default_value_t = Settings::default().entities, value_parser = clap::value_parser!(u64).range(20..))]
     entities: u64,
 

@@ -2,11 +2,11 @@
 
 mod tables;
 
-use tables::{independence_table, summary_table, support_table};
+use tables::{independence_table, quantities};
 
 use super::{
-    BINS, Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity,
-    Trained,
+    Agreement, BINS, Experiment, ExperimentError, Lab, Origin, Outcome, Progress, Quantity, Run,
+    TestEntity, Trained, compared,
 };
 use crate::assumptions::{
     EncoderVariance, EvidenceCount, Independence, IndependenceTest, IndividualCalibration, Items,
@@ -15,7 +15,7 @@ use crate::assumptions::{
 };
 use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 use crate::latent::random::{Stream, text_key};
-use crate::latent::{Decoder, DecoderWorkspace};
+use crate::latent::{Decoder, DecoderWorkspace, MlpDecoder};
 use crate::simplex::Distribution;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -28,8 +28,10 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const CODES_PURPOSE: u64 = text_key("experiment assumptions: random latent codes");
 const COPIES_PURPOSE: u64 = text_key("experiment assumptions: items that repeat another");
 
-/// Fresh entities; with 2000 the interval of A3 is about 0.06 to either side, before its bias.
-const ENTITIES: u64 = 2000;
+/// Test entities of a run, or as many as there are.
+const ENTITIES: u64 = 500;
+/// Runs with fresh entities where they can be drawn.
+const TRIALS: usize = 2;
 /// Failure probability of every interval and test.
 const LEVEL: f64 = 0.05;
 /// The control of A1: one item in ten repeats the first of its entity.
@@ -47,27 +49,66 @@ struct Measured {
     codes: Support,
 }
 
+/// One column of results.
+struct Column {
+    runs: Vec<Measured>,
+    entities: usize,
+}
+
+impl Column {
+    fn new(lab: &Lab, origin: Origin, progress: &dyn Progress) -> Result<Self, ExperimentError> {
+        let runs: Vec<Run<'_>> = lab.runs(origin, TRIALS)?;
+        progress.step("models trained");
+        let mut measured = Vec::new();
+        let mut count = 0;
+        for run in runs {
+            let entities = run.test(ENTITIES)?;
+            count = entities.len();
+            measured.push(measure(lab, run.trained, &entities)?);
+            progress.step("assumptions");
+        }
+        Ok(Column {
+            runs: measured,
+            entities: count,
+        })
+    }
+}
+
 fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
-    progress.expect(3);
-    let trained = lab.compliance()?;
-    progress.step("model");
-    let entities = trained.test(0, ENTITIES)?;
-    progress.step("entities");
-    let measured = measure(lab, trained, &entities)?;
-    progress.step("assumptions");
+    progress.expect(2 + 2 * lab.trials(TRIALS, 1)? as u64);
+    let author = Column::new(lab, Origin::Author, progress)?;
+    let known = Column::new(lab, Origin::Known, progress)?;
+    let mut agreement = Agreement::default();
+    claims(lab, &author, Origin::Author, &mut agreement)?;
+    claims(lab, &known, Origin::Known, &mut agreement)?;
+    let permutations = author
+        .runs
+        .first()
+        .map_or(0, |m| m.independence.test.permutations);
     let settings = lab.described(&[
-        ("test entities", &ENTITIES),
+        ("test entities of the author's data", &author.entities),
+        (
+            "fresh test entities a run of the known domain",
+            &known.entities,
+        ),
         ("level", &LEVEL),
-        ("permutations", &measured.independence.test.permutations),
+        ("permutations", &permutations),
         ("bins", &BINS),
     ]);
-    let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &measured)?.sentence());
-    outcome.tables = vec![
-        summary_table(lab, &measured)?,
-        independence_table(&measured),
-        support_table(lab, &measured)?,
-    ];
-    outcome.figures.push(figure(lab, &measured)?);
+    let mut outcome = EXPERIMENT.outcome(settings, agreement.sentence());
+    outcome.tables.push(compared(
+        &lab.paper,
+        "assumptions.summary",
+        &format!("The assumptions, each test and interval at level {LEVEL}"),
+        [&quantities(&author.runs), &quantities(&known.runs)],
+    )?);
+    outcome
+        .tables
+        .extend(author.runs.first().map(independence_table));
+    outcome.figures.extend(match author.runs.first() {
+        Some(first) => Some(figure(lab, first)?),
+        None => None,
+    });
     Ok(outcome)
 }
 
@@ -97,7 +138,7 @@ fn measure(
     let limit = |id: &str| lab.paper.number(&format!("{AT}/{id}"));
     let most = limit("A5/K_max")?.value as usize;
     let codes = decoded_codes(
-        trained,
+        &trained.decoder,
         limit("A6/codes")?.value as usize,
         lab.settings.seed,
     )?;
@@ -136,12 +177,14 @@ fn copies(entities: &[TestEntity], seed: u64) -> Vec<Distribution> {
 
 /// What the decoder says at latent codes drawn from the standard normal distribution, the prior
 /// that the encoder is trained towards.
-fn decoded_codes(
-    trained: &Trained,
+///
+/// # Errors
+/// [`ExperimentError::Decode`], [`ExperimentError::Simplex`].
+pub fn decoded_codes(
+    decoder: &MlpDecoder,
     count: usize,
     seed: u64,
 ) -> Result<Vec<Distribution>, ExperimentError> {
-    let decoder = &trained.decoder;
     let mut codes = vec![0.0; count * decoder.dimension()];
     for (i, code) in codes.chunks_exact_mut(decoder.dimension()).enumerate() {
         Stream::new(seed, CODES_PURPOSE, i as u64, 0).fill_standard_normal(code);
@@ -155,63 +198,74 @@ fn decoded_codes(
     Ok(rows?)
 }
 
-fn findings(lab: &Lab, m: &Measured) -> Result<Findings, ExperimentError> {
-    let mut findings = Findings::default();
+fn claims(
+    lab: &Lab,
+    column: &Column,
+    origin: Origin,
+    agreement: &mut Agreement,
+) -> Result<(), ExperimentError> {
     let paper = |id: &str| lab.paper.number(&format!("{AT}/{id}"));
-    // Each measured number is compared by its standard error or by its interval.
-    let measured = |mean: f64, deviation: Option<f64>| Summary {
-        count: m.variance.items,
-        mean,
-        deviation,
-    };
-    let rho = m.independence.correlation.unwrap_or(f64::NAN);
-    let rho = measured(rho, None);
-    findings.number(
-        "correlation given the class (A1)",
-        &rho,
-        &paper("A1/correlation")?,
-    );
-    let norm = measured(m.variance.mean, m.variance.standard_error);
-    findings.number("mean norm (A2)", &norm, &paper("A2/mean")?);
-    let most = measured(m.variance.most, None);
-    findings.number("largest norm (A2)", &most, &paper("A2/max")?);
-    let epsilon = paper("A3/epsilon")?;
-    let c = &m.calibration;
-    findings.claim(
-        c.low <= epsilon.high && epsilon.low <= c.high,
-        format!(
-            "calibration error of single items (A3): {:.3} here, within {:.3} to {:.3}, {:.3} there",
-            c.ece, c.low, c.high, epsilon.value
-        ),
-    );
-    for (name, sentence, contradicted) in [
+    for (what, id, value) in [
         (
-            "A1",
-            m.independence.sentence(),
-            m.independence.contradicted(),
+            "correlation given the class (A1)",
+            "A1/correlation",
+            (|m| m.independence.correlation.unwrap_or(f64::NAN)) as fn(&Measured) -> f64,
         ),
-        ("A2", m.variance.sentence(), m.variance.contradicted()),
-        ("A3", m.calibration.sentence(), m.calibration.contradicted()),
+        ("mean norm (A2)", "A2/mean", |m| m.variance.mean),
+        ("largest norm (A2)", "A2/max", |m| m.variance.most),
         (
-            "A4",
-            m.marginalization.sentence(),
-            m.marginalization.contradicted(),
+            "calibration error of single items (A3)",
+            "A3/epsilon",
+            |m| m.calibration.ece,
         ),
-        ("A5", m.count.sentence(), m.count.contradicted()),
-        ("A6", m.factors.sentence(), m.factors.contradicted()),
     ] {
+        let ours = Quantity::over(what, &column.runs, 4, value).ours;
+        agreement.number(origin, what, &ours, &paper(id)?);
+    }
+    // What the tests say is told of the first run; an assumption stands where no run is against it.
+    type Judgement = fn(&Measured) -> (String, bool);
+    let judgements: [(&str, Judgement); 6] = [
+        ("A1", |m| {
+            (m.independence.sentence(), m.independence.contradicted())
+        }),
+        ("A2", |m| (m.variance.sentence(), m.variance.contradicted())),
+        ("A3", |m| {
+            (m.calibration.sentence(), m.calibration.contradicted())
+        }),
+        ("A4", |m| {
+            (
+                m.marginalization.sentence(),
+                m.marginalization.contradicted(),
+            )
+        }),
+        ("A5", |m| (m.count.sentence(), m.count.contradicted())),
+        ("A6", |m| (m.factors.sentence(), m.factors.contradicted())),
+    ];
+    for (name, judge) in judgements {
+        let said: Vec<(String, bool)> = column.runs.iter().map(judge).collect();
+        let against = said
+            .iter()
+            .filter(|(_, contradicted)| *contradicted)
+            .count();
+        let sentence = said.first().map_or("", |(sentence, _)| sentence.as_str());
         let sentence = sentence.trim_end_matches('.');
-        findings.claim(!contradicted, format!("{name}: {sentence}"));
+        let (n, words) = (said.len(), format!("{name}: {sentence}"));
+        let words = match against {
+            0 => words,
+            _ => format!("{words} (so in {against} of {n} runs)"),
+        };
+        agreement.claim(origin, against == 0, words);
     }
     let floor = paper("A6/floor")?;
-    findings.claim(
-        m.codes.smallest >= floor.low,
-        format!(
-            "the smallest probability at {} random codes is {:.1e}, {:.2} there",
-            m.codes.items, m.codes.smallest, floor.value
-        ),
+    let smallest = column.runs.iter().map(|m| m.codes.smallest);
+    let smallest = smallest.fold(f64::INFINITY, f64::min);
+    let codes = column.runs.first().map_or(0, |m| m.codes.items);
+    let words = format!(
+        "the smallest probability at {codes} random codes is {smallest:.1e}, {:.2} there",
+        floor.value
     );
-    Ok(findings)
+    agreement.claim(origin, smallest >= floor.low, words);
+    Ok(())
 }
 
 /// The share of values up to `x`, at each twentieth part.

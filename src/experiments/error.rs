@@ -13,7 +13,7 @@ use crate::learn::{AggregatorError, DimensionError, TrainError, VaeError};
 use crate::log::RecordError;
 use crate::model::FitError;
 use crate::simplex::SimplexError;
-use crate::synthetic::{PackedError, UnknownDomain};
+use crate::synthetic::{DamagedData, PackedError, UnknownDomain};
 use crate::uncertainty::{MixtureError, UncertaintyError};
 
 /// Why an experiment could not be run.
@@ -27,6 +27,9 @@ pub enum ExperimentError {
     /// The embedded real data are not what they should be.
     #[error(transparent)]
     Real(#[from] PackedError),
+    /// The embedded data cannot be used.
+    #[error(transparent)]
+    Data(#[from] DamagedData),
     #[error(transparent)]
     Fit(#[from] FitError),
     #[error(transparent)]
@@ -64,6 +67,9 @@ pub enum ExperimentError {
     Mixture(#[from] MixtureError),
     #[error(transparent)]
     Uncertainty(#[from] UncertaintyError),
+    /// The exact posterior was asked of data that have none.
+    #[error("the exact posterior of these data is not known")]
+    Unknown,
     /// The numbers of the paper that were given lack one that the experiment compares with.
     #[error("the paper's numbers were given without `{id}`")]
     NotPrinted { id: String },

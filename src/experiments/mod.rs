@@ -1,9 +1,11 @@
-//! The paper's experiments, run on the embedded synthetic data.
+//! The paper's experiments, run on what the author's generator makes and, beside it, on synthetic
+//! data whose exact posterior is known.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `lab` | [`Experiment`], [`Settings`], [`Lab`]: models trained once for all experiments |
-//! | `trained` | [`Trained`]: a domain's model, and fresh entities to judge it by |
+//! | `trained` | [`Trained`]: a model, and entities to judge it by |
+//! | `columns` | [`Quantity`], [`compared`]: the paper's numbers and our two columns |
 //! | `published` | [`Published`]: the paper's numbers; [`Findings`]: what agrees with them |
 //! | `statistics` | means, spreads, percentiles, straight lines |
 //! | `outcome` | [`Outcome`]: tables, figures as data, a sentence |
@@ -18,14 +20,19 @@
 //! | `assumptions` | A1 to A6 on the trained model |
 //! | `domains` | all eight domains against the exact Bayes posterior |
 //! | `real` | real evidence: methods, assumptions, and what each theorem predicts |
+//! | `data` | what the author's data are, and the results without repeated and shared texts |
+//! | `readings` | which reading gives the paper's numbers: all that were tried |
 
 mod assumptions;
+mod columns;
+mod data;
 mod digest;
 mod domains;
 mod error;
 mod lab;
 mod outcome;
 mod published;
+mod readings;
 mod real;
 mod statistics;
 mod t1;
@@ -37,14 +44,17 @@ mod t6;
 mod t7;
 mod trained;
 
+pub use assumptions::decoded_codes;
+pub use columns::{Agreement, COLUMNS, Quantity, compared};
+pub use data::{Counts, Pairs, contradicting, same_text, spoken_for};
 pub use digest::digest;
 pub use error::ExperimentError;
-pub use lab::{Experiment, Lab, Progress, Settings};
+pub use lab::{Experiment, Lab, Origin, Progress, Run, Settings, Variant};
 pub use outcome::Outcome;
 pub use published::{Findings, Printed, Published};
 pub use real::{LogSettings, real_log};
 pub use statistics::{Line, Summary, mean, percentile};
-pub use trained::{BINS, Contender, HIDDEN, SAMPLES, TestEntity, Trained};
+pub use trained::{BINS, Contender, Data, HIDDEN, SAMPLES, TestEntity, Trained};
 
 /// All experiments, in the order in which they are run and shown.
 pub const EXPERIMENTS: &[Experiment] = &[
@@ -57,5 +67,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     t7::EXPERIMENT,
     assumptions::EXPERIMENT,
     domains::EXPERIMENT,
+    data::EXPERIMENT,
+    readings::EXPERIMENT,
     real::EXPERIMENT,
 ];

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{ExperimentError, Summary};
-use crate::exhibit::{Cell, Table};
+use crate::exhibit::Cell;
 
 /// A number that the paper prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,33 +63,11 @@ impl Published {
         let point = |&x: &usize| Ok((x as f64, self.number(&id(x))?.value));
         at.iter().map(point).collect()
     }
-
-    /// A table of quantities, each with our cell, and the paper's where an id is given.
-    ///
-    /// # Errors
-    /// [`ExperimentError::NotPrinted`].
-    pub fn quantities<'a, W: Into<String>>(
-        &self,
-        id: &str,
-        title: impl Into<String>,
-        rows: impl IntoIterator<Item = (W, Cell, Option<&'a str>)>,
-    ) -> Result<Table, ExperimentError> {
-        let mut table = Table::new(id, title);
-        for (what, ours, id) in rows {
-            let paper = id.map_or(Ok(Cell::Empty), |id| self.cell(id))?;
-            table.row([
-                ("quantity", Cell::text(what)),
-                ("ours", ours),
-                ("paper", paper),
-            ]);
-        }
-        Ok(table)
-    }
 }
 
-/// How many standard deviations of one of our runs a number of the paper, which is one run too,
-/// may be away and still agree: one run in twenty is further off, if runs are normal.
-const SPREADS: f64 = 2.0;
+/// How many standard errors of the difference between our mean and a number of the paper, which is
+/// one run, that number may be away and still agree.
+const ERRORS: f64 = 2.0;
 
 /// What agrees with the paper and what does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,10 +78,10 @@ pub struct Findings {
 
 impl Findings {
     /// Compares a number with the printed one: they agree where some value that is printed so lies
-    /// within two standard deviations of one of our runs from our mean. A computed number, without
-    /// spread, must itself be printed so.
+    /// within two standard errors of the difference from our mean. A computed number, without spread,
+    /// must itself be printed so.
     pub fn number(&mut self, what: &str, ours: &Summary, printed: &Printed) {
-        let reach = SPREADS * ours.deviation.unwrap_or(0.0);
+        let reach = ERRORS * ours.error_of_difference().unwrap_or(0.0);
         let agrees = ours.mean - reach <= printed.high && printed.low <= ours.mean + reach;
         let d = usize::from(printed.digits);
         // Digits enough to see a spread that the paper's digits would hide.
@@ -126,8 +104,13 @@ impl Findings {
         }
     }
 
-    /// Both lists in a sentence.
-    pub fn sentence(&self) -> String {
+    /// How many agree, and how many there are.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.agree.len(), self.agree.len() + self.differ.len())
+    }
+
+    /// Both lists in a sentence, which says what the paper is compared with.
+    pub fn sentence(&self, ours: &str) -> String {
         let all = self.agree.len() + self.differ.len();
         let list = |of: &[String]| {
             if of.is_empty() {
@@ -137,7 +120,7 @@ impl Findings {
             }
         };
         format!(
-            "Of {all} statements of the paper, in agreement with our run: {}{}; not in agreement: {}{}.",
+            "Of {all} statements of the paper, in agreement with {ours}: {}{}; not in agreement: {}{}.",
             self.agree.len(),
             list(&self.agree),
             self.differ.len(),
@@ -160,18 +143,19 @@ mod tests {
     }
 
     #[test]
-    fn agreement_is_two_spreads_of_one_run_and_the_rounding() {
+    fn agreement_is_two_standard_errors_and_the_rounding() {
         let ours = Summary {
             count: 5,
             mean: 0.5,
             deviation: Some(0.01),
         };
+        // Two standard errors: 2·0.01·√1.2 = 0.0219, and 0.0005 for the rounding.
         let verdict = |ours: &Summary, value: f64| {
             let mut findings = Findings::default();
             findings.number("x", ours, &printed(value));
             findings.differ.is_empty()
         };
-        for (value, agrees) in [(0.52, true), (0.48, true), (0.521, false), (0.479, false)] {
+        for (value, agrees) in [(0.522, true), (0.478, true), (0.523, false), (0.477, false)] {
             assert_eq!(verdict(&ours, value), agrees, "{value}");
         }
         let exact = Summary::exact(0.77359);
@@ -184,7 +168,7 @@ mod tests {
         findings.claim(true, "a");
         findings.number("b", &Summary::exact(0.25), &printed(0.5));
         assert_eq!(
-            findings.sentence(),
+            findings.sentence("our run"),
             "Of 2 statements of the paper, in agreement with our run: 1 (a); not in agreement: 1 \
              (b: 0.250 here, 0.500 there)."
         );

@@ -47,6 +47,12 @@ impl Summary {
         Some(self.deviation? / libm::sqrt(self.count as f64))
     }
 
+    /// Standard error of the difference between this mean and one more run, `deviation·√(1 + 1/n)`;
+    /// `None` for fewer than two values.
+    pub fn error_of_difference(&self) -> Option<f64> {
+        Some(self.deviation? * libm::sqrt(1.0 + 1.0 / self.count as f64))
+    }
+
     /// The mean, with the standard deviation behind the ± sign where there is one.
     pub fn cell(&self, digits: u8) -> Cell {
         match self.deviation {
@@ -142,6 +148,7 @@ mod tests {
         assert_eq!((s.count, s.mean), (5, 3.0));
         assert_eq!(s.deviation, Some(2.5f64.sqrt()));
         assert_eq!(s.standard_error(), Some(2.5f64.sqrt() / 5f64.sqrt()));
+        assert_eq!(s.error_of_difference(), Some(2.5f64.sqrt() * 1.2f64.sqrt()));
         assert_eq!(Summary::of([7.0]).deviation, None);
         assert!(Summary::of([0.0; 0]).mean.is_nan());
         assert_eq!(Summary::of([1e16, 1.0, -1e16]).mean, 1.0 / 3.0);

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::{
-    Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Settings, Summary,
-    Trained, mean, percentile,
+    Agreement, Experiment, ExperimentError, Lab, Line, Origin, Outcome, Progress, Quantity, Run,
+    Settings, Summary, Trained, compared, mean, percentile,
 };
 use crate::bounds::monte_carlo_error;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Table};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 use crate::latent::random::{Stream, text_key};
 use crate::latent::{FactorWorkspace, GaussianPosterior, monte_carlo_factor};
 use crate::math::{ExactSum, ln};
@@ -30,9 +30,13 @@ const TRIALS: usize = 50;
 const DELTA: f64 = 0.05;
 
 /// The integral over 64 latent dimensions is out of reach of quadrature. So the truth is the mean
-/// of 10⁶ samples, drawn in parts with streams of their own; its standard error is at most
-/// 0.5/√10⁶ = 0.0005, and is stated.
-const TRUTH_PART: u64 = 50_000;
+/// of many samples, drawn in parts with streams of their own; its standard error is stated. With
+/// n of them, the error of a factor of M samples comes out larger by a share of M/2n: 0.0008 at
+/// M = 64 and n = 40,000.
+const TRUTH_PART: u64 = 10_000;
+
+/// Runs with fresh posteriors where they can be drawn.
+const RUNS: usize = 2;
 
 const TRUTH: u64 = text_key("T2: truth");
 const TRIAL: u64 = text_key("T2: trial");
@@ -44,14 +48,14 @@ struct Truth {
     standard_error: f64,
 }
 
-/// Exact sums, per class, of decoded probabilities and of their squares.
+/// From exact sums, per class, of decoded probabilities and of their squares.
 fn truth(
     trained: &Trained,
     posterior: &GaussianPosterior,
     settings: &Settings,
     number: u64,
 ) -> Result<Truth, ExperimentError> {
-    let classes = trained.domain().classes.len();
+    let classes = trained.classes();
     let empty = || vec![(ExactSum::new(), ExactSum::new()); classes];
     let merge = |mut a: Vec<(ExactSum, ExactSum)>, b: Vec<(ExactSum, ExactSum)>| {
         for (a, b) in a.iter_mut().zip(&b) {
@@ -92,21 +96,6 @@ fn truth(
     })
 }
 
-/// What all trials gave for one number of samples.
-struct Measured {
-    /// Errors `max_y |Φ̂(y) − Φ(y)|`, posterior after posterior within a trial.
-    errors: Vec<f64>,
-    bound: f64,
-}
-
-impl Measured {
-    fn trial(&self, trial: usize) -> f64 {
-        let posteriors = POSTERIORS as usize;
-        let errors = self.errors.iter().skip(trial * posteriors);
-        mean(errors.take(posteriors).copied())
-    }
-}
-
 fn error(
     trained: &Trained,
     posterior: &GaussianPosterior,
@@ -123,75 +112,79 @@ fn error(
     Ok(off.fold(0.0, f64::max))
 }
 
-fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
-    // The slope's interval comes from leaving out one trial at a time.
-    let trials = lab.trials(TRIALS, 2)?;
-    progress.expect(1 + POSTERIORS + SAMPLES.len() as u64);
-    let trained = lab.compliance()?;
-    progress.step("model trained");
-    let seed = lab.settings.seed;
-    let entities = trained.test(0, POSTERIORS)?;
-    let posteriors: Vec<&GaussianPosterior> = entities
-        .iter()
-        .filter_map(|e| e.posteriors().next())
-        .collect();
-    let mut truths = Vec::new();
-    for (number, posterior) in posteriors.iter().enumerate() {
-        truths.push(truth(trained, posterior, &lab.settings, number as u64)?);
-        progress.step("truth of a posterior");
+/// What one run gave for one number of samples: errors `max_y |Φ̂(y) − Φ(y)|` of all posteriors in all
+/// trials.
+struct Errors {
+    errors: Vec<f64>,
+    bound: f64,
+}
+
+impl Errors {
+    fn mean(&self) -> f64 {
+        mean(self.errors.iter().copied())
     }
-    let classes = trained.domain().classes.len() as u64;
-    let mut measured = Vec::new();
-    for samples in SAMPLES {
-        let errors: Result<Vec<f64>, ExperimentError> = (0..trials * posteriors.len())
-            .into_par_iter()
-            .map_init(FactorWorkspace::default, |workspace, run| {
-                let (trial, number) = (run / posteriors.len(), run % posteriors.len());
+
+    fn deviation(&self) -> f64 {
+        Summary::of(&self.errors).deviation.unwrap_or(f64::NAN)
+    }
+
+    fn top(&self) -> f64 {
+        percentile(&self.errors, 95)
+    }
+
+    fn above(&self) -> f64 {
+        self.errors.iter().filter(|&&e| e > self.bound).count() as f64
+    }
+}
+
+/// What one run gave.
+struct Measured {
+    by_samples: Vec<Errors>,
+    uncertain: f64,
+}
+
+impl Measured {
+    fn new(lab: &Lab, run: &Run<'_>, trials: usize) -> Result<Self, ExperimentError> {
+        let (trained, seed) = (run.trained, lab.settings.seed);
+        let entities = run.test(POSTERIORS)?;
+        let posteriors: Vec<&GaussianPosterior> = entities
+            .iter()
+            .filter_map(|e| e.posteriors().next())
+            .collect();
+        let truths = posteriors.iter().enumerate();
+        let truths = truths.map(|(number, posterior)| {
+            let number = run.trial * POSTERIORS + number as u64;
+            truth(trained, posterior, &lab.settings, number)
+        });
+        let truths = truths.collect::<Result<Vec<Truth>, ExperimentError>>()?;
+        let classes = trained.classes() as u64;
+        let by_samples = SAMPLES.iter().map(|&samples| {
+            let errors = (0..trials * posteriors.len()).into_par_iter();
+            let errors = errors.map_init(FactorWorkspace::default, |workspace, at| {
+                let (trial, number) = (at / posteriors.len(), at % posteriors.len());
                 // Trials of different sizes share no draws.
                 let evidence = (trial * SAMPLES[SAMPLES.len() - 1] + samples) as u64;
-                let mut stream = Stream::new(seed, TRIAL, number as u64, evidence);
+                let entity = run.trial * POSTERIORS + number as u64;
+                let mut stream = Stream::new(seed, TRIAL, entity, evidence);
                 let (posterior, truth) = (posteriors[number], &truths[number]);
                 error(trained, posterior, truth, samples, &mut stream, workspace)
+            });
+            Ok(Errors {
+                errors: errors.collect::<Result<_, ExperimentError>>()?,
+                bound: monte_carlo_error(samples as u64, classes, DELTA)?,
             })
-            .collect();
-        measured.push(Measured {
-            errors: errors?,
-            bound: monte_carlo_error(samples as u64, classes, DELTA)?,
         });
-        progress.step("sample size");
+        Ok(Measured {
+            by_samples: by_samples.collect::<Result<_, ExperimentError>>()?,
+            uncertain: truths.iter().map(|t| t.standard_error).fold(0.0, f64::max),
+        })
     }
-    let slope = slope(&measured, trials);
-    let uncertain = truths.iter().map(|t| t.standard_error).fold(0.0, f64::max);
-    outcome(lab, &measured, &slope, uncertain, trials)
-}
 
-/// The slope of ln(mean error) over ln M, and half its interval: two standard errors by leaving
-/// out one trial at a time (the jackknife).
-struct Slope {
-    line: Line,
-    half: f64,
-}
-
-fn slope(measured: &[Measured], trials: usize) -> Slope {
-    let by_trial: Vec<Vec<f64>> = measured
-        .iter()
-        .map(|m| (0..trials).map(|t| m.trial(t)).collect())
-        .collect();
-    let fit = |left_out: Option<usize>| {
-        let points = SAMPLES.iter().zip(&by_trial).map(|(&samples, trials)| {
-            let kept = trials.iter().enumerate();
-            let kept = kept.filter(|(trial, _)| Some(*trial) != left_out);
-            (ln(samples as f64), ln(mean(kept.map(|(_, &e)| e))))
-        });
+    /// The line of ln(mean error) over ln M.
+    fn line(&self) -> Line {
+        let means = SAMPLES.iter().zip(&self.by_samples);
+        let points = means.map(|(&samples, e)| (ln(samples as f64), ln(e.mean())));
         Line::fit(&points.collect::<Vec<_>>())
-    };
-    let without = (0..trials).map(|t| fit(Some(t)).slope);
-    let spread = Summary::of(without).deviation.unwrap_or(f64::NAN);
-    // The jackknife's variance is (n − 1)/n·Σ (sᵢ − s̄)², that is (n − 1)²/n times the sample's.
-    let n = trials as f64;
-    Slope {
-        line: fit(None),
-        half: 2.0 * spread * (n - 1.0) / libm::sqrt(n),
     }
 }
 
@@ -207,106 +200,147 @@ fn paper_slope(lab: &Lab) -> Result<Line, ExperimentError> {
     Ok(Line::fit(&points))
 }
 
-fn outcome(
-    lab: &Lab,
-    measured: &[Measured],
-    slope: &Slope,
-    uncertain: f64,
-    trials: usize,
-) -> Result<Outcome, ExperimentError> {
-    let mut findings = Findings::default();
-    let mut table = Table::new(
-        "T2.error",
-        format!(
-            "Error of a factor, the largest over the classes; ± is the standard deviation of one \
-             error. Bound: √(ln(2|Y|/δ)/(2M)) at δ = {DELTA}"
-        ),
-    );
-    let mut all_below = true;
-    for (&samples, m) in SAMPLES.iter().zip(measured) {
-        let paper = |column: &str| lab.paper.cell(&printed(samples, column));
-        let p95 = percentile(&m.errors, 95);
-        let above = m.errors.iter().filter(|&&e| e > m.bound).count();
-        all_below &= p95 <= m.bound;
-        let one_trial = Summary::of((0..trials).map(|t| m.trial(t)));
-        for (what, column, ours) in [
-            ("mean error", "mean", one_trial),
-            ("bound", "bound", Summary::exact(m.bound)),
-        ] {
-            let number = lab.paper.number(&printed(samples, column))?;
-            findings.number(&format!("{what} at M = {samples}"), &ours, &number);
+/// One column of results.
+struct Column(Vec<Measured>);
+
+impl Column {
+    fn new(lab: &Lab, origin: Origin, progress: &dyn Progress) -> Result<Self, ExperimentError> {
+        let trials = lab.trials(TRIALS, 2)?;
+        let mut all = Vec::new();
+        for run in lab.runs(origin, RUNS)? {
+            all.push(Measured::new(lab, &run, trials)?);
+            progress.step("posteriors sampled");
         }
-        let error = one_trial.standard_error().unwrap_or(f64::NAN);
-        table.row([
-            ("samples M", Cell::count(samples)),
-            ("mean error", Summary::of(&m.errors).cell(5)),
-            ("paper's mean", paper("mean")?),
-            ("standard error of our mean", Cell::number(error, 5)),
-            ("95th percentile", Cell::number(p95, 5)),
-            ("paper's 95th", paper("p95")?),
-            ("bound", Cell::number(m.bound, 5)),
-            ("paper's bound", paper("bound")?),
-            ("errors above the bound", Cell::count(above)),
-        ]);
+        Ok(Column(all))
     }
-    let (low, high) = (slope.line.slope - slope.half, slope.line.slope + slope.half);
-    findings.claim(
-        low <= -0.5 && -0.5 <= high,
-        format!("the error falls as 1/√M: our slope is in [{low:.3}, {high:.3}]"),
-    );
-    findings.claim(all_below, "every 95th percentile is below the bound");
-    let theirs = paper_slope(lab)?;
+
+    fn over(&self, at: usize, f: fn(&Errors) -> f64) -> Summary {
+        Summary::of(self.0.iter().map(|m| f(&m.by_samples[at])))
+    }
+
+    fn slope(&self) -> Summary {
+        Summary::of(self.0.iter().map(|m| m.line().slope))
+    }
+
+    /// The numbers that are compared with the paper's, then the others.
+    fn quantities(&self) -> [Vec<Quantity>; 2] {
+        let (mut compared, mut others) = (Vec::new(), Vec::new());
+        for (at, &samples) in SAMPLES.iter().enumerate() {
+            let named = |what: &str| format!("{what} at M = {samples}");
+            let as_printed = |what: &str, ours, column: &str| {
+                Quantity::printed(named(what), ours, 5, printed(samples, column))
+            };
+            let bound = self.over(at, |e| e.bound).mean;
+            compared.push(as_printed(
+                "mean error",
+                self.over(at, Errors::mean),
+                "mean",
+            ));
+            compared.push(as_printed("bound", Summary::exact(bound), "bound"));
+            others.push(as_printed(
+                "standard deviation",
+                self.over(at, Errors::deviation),
+                "sd",
+            ));
+            others.push(as_printed(
+                "95th percentile",
+                self.over(at, Errors::top),
+                "p95",
+            ));
+            let above = self.over(at, Errors::above);
+            others.push(Quantity::new(named("errors above the bound"), above, 1));
+        }
+        [compared, others]
+    }
+
+    fn claims(&self, origin: Origin, agreement: &mut Agreement) {
+        let slope = self.slope();
+        let half = 2.0 * slope.standard_error().unwrap_or(0.0);
+        let (low, high) = (slope.mean - half, slope.mean + half);
+        let within = low <= -0.5 && -0.5 <= high;
+        let words = format!("the error falls as 1/√M: our slope is in [{low:.3}, {high:.3}]");
+        agreement.claim(origin, within, words);
+        let mut all = self.0.iter().flat_map(|m| &m.by_samples);
+        let below = all.all(|e| e.top() <= e.bound);
+        agreement.claim(origin, below, "every 95th percentile is below the bound");
+    }
+}
+
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(2 * lab.trials(RUNS, 2)? as u64);
+    let author = Column::new(lab, Origin::Author, progress)?;
+    let known = Column::new(lab, Origin::Known, progress)?;
+    let mut agreement = Agreement::default();
+    let ([errors, spreads], [known_errors, known_spreads]) =
+        (author.quantities(), known.quantities());
+    agreement.numbers(lab, [&errors, &known_errors])?;
+    author.claims(Origin::Author, &mut agreement);
+    known.claims(Origin::Known, &mut agreement);
+    let all = author.0.iter().chain(&known.0);
+    let uncertain = all.map(|m| m.uncertain).fold(0.0, f64::max);
     let truth = format!(
         "mean of {} samples, standard error at most {uncertain:.6}",
         lab.settings.truth
     );
     let settings = lab.described(&[
-        ("trials", &trials),
+        ("trials", &lab.trials(TRIALS, 2)?),
         ("posteriors", &POSTERIORS),
         ("truth", &truth),
     ]);
+    let theirs = paper_slope(lab)?;
     let sentence = format!(
         "{} The paper's own means have the slope {:.3}.",
-        findings.sentence(),
+        agreement.sentence(),
         theirs.slope
     );
+    let slopes = |column: &Column| {
+        vec![
+            Quantity::new("slope of ln(mean error) over ln M", column.slope(), 4),
+            Quantity::over("R² of that line", &column.0, 4, |m| m.line().r_squared),
+        ]
+    };
     let mut outcome = EXPERIMENT.outcome(settings, sentence);
-    outcome.tables = vec![table, slope_table(slope, &theirs)];
-    outcome.figures.push(figure(lab, measured, slope)?);
+    let table = |id: &str, title: &str, columns| compared(&lab.paper, id, title, columns);
+    outcome.tables = vec![
+        table(
+            "T2.error",
+            &format!(
+                "Error of a factor, the largest over the classes; bound √(ln(2|Y|/δ)/(2M)) at δ = \
+                 {DELTA}"
+            ),
+            [&errors, &known_errors],
+        )?,
+        table(
+            "T2.spread",
+            "How the errors of single factors spread",
+            [&spreads, &known_spreads],
+        )?,
+        table(
+            "T2.slope",
+            &format!(
+                "The rate: theory has a slope of −1/2, the paper's means have {:.4} with R² = {:.4}",
+                theirs.slope, theirs.r_squared
+            ),
+            [&slopes(&author), &slopes(&known)],
+        )?,
+    ];
+    outcome.figures.push(figure(lab, &author, &known)?);
     Ok(outcome)
 }
 
-fn slope_table(ours: &Slope, theirs: &Line) -> Table {
-    let title = "Slope of ln(mean error) over ln M; ± is half the interval, two standard errors";
-    let mut table = Table::new("T2.slope", title);
-    let number = |x: f64| Cell::number(x, 4);
-    let own = Cell::spread(ours.line.slope, ours.half, 4);
-    for (name, slope, r_squared) in [
-        ("ours", own, number(ours.line.r_squared)),
-        (
-            "the paper's means",
-            number(theirs.slope),
-            number(theirs.r_squared),
-        ),
-        ("theory", number(-0.5), Cell::Empty),
-    ] {
-        table.row([("", Cell::text(name)), ("slope", slope), ("R²", r_squared)]);
-    }
-    table
-}
-
-fn figure(lab: &Lab, measured: &[Measured], slope: &Slope) -> Result<Figure, ExperimentError> {
-    let ours = |f: &dyn Fn(&Measured) -> f64| -> Vec<(f64, f64)> {
-        let pairs = SAMPLES.iter().zip(measured);
-        pairs.map(|(&samples, m)| (samples as f64, f(m))).collect()
+fn figure(lab: &Lab, author: &Column, known: &Column) -> Result<Figure, ExperimentError> {
+    let ours = |column: &Column, f: fn(&Errors) -> f64| -> Vec<(f64, f64)> {
+        let points = SAMPLES.iter().enumerate();
+        let points = points.map(|(at, &samples)| (samples as f64, column.over(at, f).mean));
+        points.collect()
     };
     let paper = |column: &str| lab.paper.points(&SAMPLES, |m| printed(m, column));
-    let means = ours(&|m| mean(m.errors.iter().copied()));
+    let means = ours(author, Errors::mean);
     let normalized = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         let scale = |&(samples, e): &(f64, f64)| (samples, e * libm::sqrt(samples));
         points.iter().map(scale).collect()
     };
-    let tops = ours(&|m| percentile(&m.errors, 95));
+    let tops = ours(author, Errors::top);
     // A line of slope −1/2 between our two curves, so that neither hides it.
     let middle = SAMPLES.len() / 2;
     let height = libm::sqrt(means[middle].1 * tops[middle].1);
@@ -314,25 +348,28 @@ fn figure(lab: &Lab, measured: &[Measured], slope: &Slope) -> Result<Figure, Exp
         .iter()
         .map(|p| (p.0, height * libm::sqrt(means[middle].0 / p.0)));
     let marks = SAMPLES.map(|samples| samples as f64);
+    let others = ours(known, Errors::mean);
     let left = Panel::new(
         "Error of a factor",
         Axis::log("samples M").marked(&marks),
         Axis::log("error (probability)"),
         vec![
             Series::dashed("slope −1/2", Role::Guide, guide),
-            Series::line("mean, ours", Role::Ours, means.clone()),
-            Series::line("95th percentile, ours", Role::OursToo, tops),
+            Series::line("mean, author's data", Role::Ours, means.clone()),
+            Series::line("95th percentile, author's data", Role::OursToo, tops),
+            Series::line("mean, known posterior", Role::OursAlso, others.clone()),
             Series::points("mean, paper", Role::Paper, paper("mean")?),
             Series::points("95th, paper", Role::PaperToo, paper("p95")?),
-            Series::dashed("bound", Role::Claimed, ours(&|m| m.bound)),
+            Series::dashed("bound", Role::Claimed, ours(author, |e| e.bound)),
         ],
     );
     let right = Panel::new(
-        format!("Mean error · √M (our slope {:.3})", slope.line.slope),
+        format!("Mean error · √M (our slope {:.3})", author.slope().mean),
         Axis::log("samples M").marked(&marks),
         Axis::linear("mean error · √M (probability)"),
         vec![
-            Series::line("ours", Role::Ours, normalized(&means)),
+            Series::line("author's data", Role::Ours, normalized(&means)),
+            Series::line("known posterior", Role::OursAlso, normalized(&others)),
             Series::points("paper", Role::Paper, normalized(&paper("mean")?)),
         ],
     );

@@ -3,8 +3,8 @@
 //! `⌊εK⌋` items of an entity are replaced by items of other entities, each keeping the weight of
 //! its place, as the theorem has it. *At random*: places and replacements by lot. *Adversarial*:
 //! for each wrong class, the places and replacements that move the log-odds against the clean
-//! answer furthest towards it; the class with the largest change counts. A trial has its own
-//! entities to take replacements from.
+//! answer furthest towards it; the class with the largest change counts. Replacements come from
+//! entities that are not judged.
 
 mod attack;
 
@@ -12,12 +12,12 @@ use attack::{Damage, Pool, adversarial, at_random, pooled};
 use rayon::prelude::*;
 
 use super::{
-    Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity, mean,
+    Agreement, Experiment, ExperimentError, Lab, Origin, Outcome, Progress, Quantity, Summary,
+    TestEntity, compared, mean,
 };
 use crate::bounds::corruption_bound;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
 use crate::latent::random::{Stream, text_key};
-use crate::synthetic::{DOMAINS, Domain, Generator};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T5",
@@ -40,9 +40,11 @@ const LEVELS: [(usize, &str); 6] = [
 
 /// Test entities, as in the paper.
 const ENTITIES: u64 = 100;
-/// Trials, as in the paper.
-const TRIALS: usize = 10;
-/// Entities of each trial to take replacements from.
+/// Lots for each run: with five models on the author's data ten trials, as in the paper.
+const LOTS_A_RUN: u64 = 2;
+/// Runs with fresh entities where they can be drawn.
+const TRIALS: usize = 5;
+/// Entities to take replacements from.
 const POOL: u64 = 100;
 /// The paper's `C`: what all bounds that it prints are computed with, at `δ = 1` and `K = 10`.
 const CONSTANT: f64 = 2.0;
@@ -52,14 +54,8 @@ const DELTA: f64 = 1.0;
 /// Numbers of items: what the paper's data have, and what its bounds are computed with.
 const COUNTS: [usize; 2] = [5, 10];
 
-/// The paper's domain with enough items for both counts; the first five are the same.
-static TEN_ITEMS: Domain = Domain {
-    items: COUNTS[1],
-    ..DOMAINS[0]
-};
-
 /// How items are weighted.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weights {
     /// The reference's confidences, some 0.06 to 0.08.
     Reference,
@@ -72,16 +68,15 @@ fn replaced(hundredths: usize, items: usize) -> usize {
     hundredths * items / 100
 }
 
-/// One row: one share of replaced items.
+/// One share of replaced items: means over entities, trial by trial, and what happened in all.
 struct Row {
     hundredths: usize,
     label: &'static str,
-    replaced: usize,
-    random: Summary,
-    adversarial: Summary,
-    largest: f64,
+    random: Vec<f64>,
+    adversarial: Vec<f64>,
+    proven: Vec<f64>,
     claimed: f64,
-    proven: f64,
+    largest: f64,
     /// Attacks that do more than the paper's bound allows at their own `δ`.
     above_claim: usize,
     above_proven: usize,
@@ -92,65 +87,82 @@ impl Row {
     fn epsilon(&self) -> f64 {
         self.hundredths as f64 / 100.0
     }
+
+    fn at(&self, what: &str) -> String {
+        format!("{what} at ε = {}", self.label)
+    }
+}
+
+/// What a trial attacks, and with what.
+struct Trial<'a> {
+    entities: &'a [TestEntity],
+    pool: &'a Pool,
+    /// Number of its lots.
+    number: u64,
+}
+
+fn attack(
+    entity: &TestEntity,
+    setting: (usize, Weights),
+    pool: &Pool,
+    lots: Stream,
+    count: usize,
+) -> Result<[Damage; 2], ExperimentError> {
+    let (items, weighting) = setting;
+    let clean = &entity.evidence.factors[..items];
+    let ones = vec![1.0; items];
+    let weights = match weighting {
+        Weights::Reference => &entity.evidence.weights[..items],
+        Weights::Ones => &ones,
+    };
+    let before = pooled(clean, weights)?;
+    Ok([
+        at_random(clean, weights, &before, pool, lots, count)?,
+        adversarial(clean, weights, &before, pool, count)?,
+    ])
 }
 
 fn rows(
-    entities: &[TestEntity],
-    pools: &[Pool],
-    items: usize,
-    weighting: Weights,
+    trials: &[Trial<'_>],
+    setting: (usize, Weights),
     seed: u64,
 ) -> Result<Vec<Row>, ExperimentError> {
+    let items = setting.0;
     let levels = LEVELS.iter().map(|&(hundredths, label)| {
         let epsilon = hundredths as f64 / 100.0;
         let count = replaced(hundredths, items);
-        let mut damages: Vec<[Damage; 2]> = Vec::new();
-        let mut means = [Vec::new(), Vec::new()];
-        for (trial, pool) in pools.iter().enumerate() {
-            let each: Result<Vec<[Damage; 2]>, ExperimentError> = entities
-                .par_iter()
-                .enumerate()
-                .map(|(index, entity)| {
-                    let clean = &entity.evidence.factors[..items];
-                    let ones = vec![1.0; items];
-                    let weights = match weighting {
-                        Weights::Reference => &entity.evidence.weights[..items],
-                        Weights::Ones => &ones,
-                    };
-                    let before = pooled(clean, weights)?;
-                    let lot = (items as u64) << 32 | trial as u64;
-                    let lots = Stream::new(seed, LOTS, index as u64, lot);
-                    Ok([
-                        at_random(clean, weights, &before, pool, lots, count)?,
-                        adversarial(clean, weights, &before, pool, count)?,
-                    ])
-                })
-                .collect();
-            let each = each?;
-            for (kind, means) in means.iter_mut().enumerate() {
-                means.push(mean(each.iter().map(|d| d[kind].l1)));
-            }
-            damages.extend(each);
-        }
-        let all = || damages.iter().flatten();
-        let mut above_claim = 0;
-        for d in all() {
-            let claimed = corruption_bound(CONSTANT, epsilon, d.delta, items as u64)?;
-            above_claim += usize::from(d.l1 > claimed);
-        }
-        Ok(Row {
+        let mut row = Row {
             hundredths,
             label,
-            replaced: count,
-            random: Summary::of(&means[0]),
-            adversarial: Summary::of(&means[1]),
-            largest: all().map(|d| d.l1).fold(0.0, f64::max),
+            random: Vec::new(),
+            adversarial: Vec::new(),
+            proven: Vec::new(),
             claimed: corruption_bound(CONSTANT, epsilon, DELTA, items as u64)?,
-            proven: mean(damages.iter().map(|d| d[1].bound)),
-            above_claim,
-            above_proven: all().filter(|d| d.l1 > d.bound + ROUNDING).count(),
-            attacks: all().count(),
-        })
+            largest: 0.0,
+            above_claim: 0,
+            above_proven: 0,
+            attacks: 0,
+        };
+        for trial in trials {
+            let lot = (items as u64) << 32 | trial.number;
+            let each = trial.entities.par_iter().enumerate();
+            let each = each.map(|(index, entity)| {
+                let lots = Stream::new(seed, LOTS, index as u64, lot);
+                attack(entity, setting, trial.pool, lots, count)
+            });
+            let each = each.collect::<Result<Vec<[Damage; 2]>, ExperimentError>>()?;
+            row.random.push(mean(each.iter().map(|d| d[0].l1)));
+            row.adversarial.push(mean(each.iter().map(|d| d[1].l1)));
+            row.proven.push(mean(each.iter().map(|d| d[1].bound)));
+            for d in each.iter().flatten() {
+                let claimed = corruption_bound(CONSTANT, epsilon, d.delta, items as u64)?;
+                row.above_claim += usize::from(d.l1 > claimed);
+                row.above_proven += usize::from(d.l1 > d.bound + ROUNDING);
+                row.attacks += 1;
+                row.largest = row.largest.max(d.l1);
+            }
+        }
+        Ok(row)
     });
     levels.collect()
 }
@@ -159,7 +171,7 @@ fn rows(
 /// 1e-13 and three classes.
 const ROUNDING: f64 = 1e-13;
 
-/// One table and one panel of the figure.
+/// One table and one panel of the figure, in one column of results.
 struct Setting {
     items: usize,
     weighting: Weights,
@@ -175,55 +187,60 @@ impl Setting {
         format!("K = {}, {weights}", self.items)
     }
 
-    fn table(&self, lab: &Lab) -> Result<Table, ExperimentError> {
-        let reference = self.weighting == Weights::Reference;
-        let suffix = if reference { "" } else { ".ones" };
-        let mut table = Table::new(
-            format!("T5.K{}{suffix}", self.items),
-            format!(
-                "L1 change of the answer when ⌊εK⌋ items are replaced, {}; ± standard deviation \
-                 over {} trials",
-                self.name(),
-                self.rows.first().map_or(0, |r| r.random.count)
-            ),
-        );
-        for row in &self.rows {
-            let printed = |name: &str| {
-                let id = format!("tab:thm5/eps={}/{name}", row.label);
-                let id = reference.then_some(id);
-                id.map_or(Ok(Cell::Empty), |id| lab.paper.cell(&id))
-            };
-            table.row([
-                ("ε", Cell::number(row.epsilon(), 2)),
-                ("replaced", Cell::count(row.replaced)),
-                ("L1 in the paper", printed("L1")?),
-                ("L1 at random", row.random.cell(3)),
-                ("L1 adversarial", row.adversarial.cell(3)),
-                ("largest L1", Cell::number(row.largest, 3)),
-                ("bound in the paper", printed("bound")?),
-                ("C·ε·δ·√K at δ = 1", Cell::number(row.claimed, 3)),
-                ("above C·ε·δ·√K, own δ", Cell::count(row.above_claim)),
-                ("T5′, adversarial", Cell::number(row.proven, 3)),
-                ("above T5′", Cell::count(row.above_proven)),
-                ("attacks", Cell::count(row.attacks)),
-            ]);
-        }
-        Ok(table)
+    fn id(&self) -> String {
+        let ones = self.weighting == Weights::Ones;
+        format!("T5.K{}{}", self.items, if ones { ".ones" } else { "" })
     }
 
-    fn panel(&self, lab: &Lab) -> Result<Panel, ExperimentError> {
+    fn quantities(&self) -> Vec<Quantity> {
+        let mut all = Vec::new();
+        for row in &self.rows {
+            let of =
+                |what: &str, values: &[f64]| Quantity::new(row.at(what), Summary::of(values), 3);
+            let count =
+                |what: &str, n: usize| Quantity::new(row.at(what), Summary::exact(n as f64), 0);
+            let printed = format!("tab:thm5/eps={}", row.label);
+            all.push(of("L1, at random,", &row.random).as_in(format!("{printed}/L1")));
+            all.push(of("L1, adversarial,", &row.adversarial));
+            let largest = Summary::exact(row.largest);
+            all.push(Quantity::new(row.at("largest L1"), largest, 3));
+            let claimed = Summary::exact(row.claimed);
+            let bound = format!("{printed}/bound");
+            all.push(Quantity::printed(
+                row.at("C·ε·δ·√K with δ = 1"),
+                claimed,
+                3,
+                bound,
+            ));
+            all.push(of("T5′, adversarial,", &row.proven));
+            all.push(count("attacks", row.attacks));
+            all.push(count(
+                "attacks above C·ε·δ·√K with their own δ",
+                row.above_claim,
+            ));
+            all.push(count("attacks above T5′", row.above_proven));
+        }
+        all
+    }
+
+    fn panel(&self, known: &Setting, lab: &Lab) -> Result<Panel, ExperimentError> {
         let bound = |name, role, f: fn(&Row) -> f64| {
             Series::dashed(name, role, self.rows.iter().map(|r| (r.epsilon(), f(r))))
         };
-        let attack = |name, role, f: fn(&Row) -> Summary| {
-            let means = self.rows.iter().map(|r| (r.epsilon(), f(r)));
+        let attack = |name, role, of: &Setting, f: fn(&Row) -> &[f64]| {
+            let means = of.rows.iter().map(|r| (r.epsilon(), Summary::of(f(r))));
             Summary::series(name, role, Shape::Line, means)
         };
         let mut series = vec![
             bound("C·ε·δ·√K (claimed)", Role::Claimed, |r| r.claimed),
-            bound("T5′, mean (proven)", Role::Proven, |r| r.proven),
-            attack("adversarial", Role::OursToo, |r| r.adversarial),
-            attack("at random", Role::Ours, |r| r.random),
+            bound("T5′, mean (proven)", Role::Proven, |r| {
+                mean(r.proven.clone())
+            }),
+            attack("adversarial", Role::OursToo, self, |r| &r.adversarial),
+            attack("at random", Role::Ours, self, |r| &r.random),
+            attack("at random, known posterior", Role::OursAlso, known, |r| {
+                &r.random
+            }),
         ];
         if self.weighting == Weights::Reference {
             let mut printed = Vec::new();
@@ -242,110 +259,158 @@ impl Setting {
     }
 }
 
-fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
-    let trials = lab.trials(TRIALS, 2)?;
-    progress.expect(6);
-    let trained = lab.compliance()?;
-    progress.step("model");
-    let entities = trained.test_of(&Generator::new(&TEN_ITEMS), 0, ENTITIES)?;
-    let pools: Result<Vec<Pool>, ExperimentError> = (0..trials as u64)
-        .map(|t| Ok(Pool::of(trained.test(ENTITIES + t * POOL, POOL)?)))
-        .collect();
-    let pools = pools?;
-    progress.step("entities");
+/// One column of results: all settings.
+fn column(
+    lab: &Lab,
+    origin: Origin,
+    progress: &dyn Progress,
+) -> Result<Vec<Setting>, ExperimentError> {
+    let mut drawn = Vec::new();
+    let runs = lab.runs(origin, TRIALS)?;
+    let reserved = runs.len() as u64 * ENTITIES;
+    for run in runs {
+        let few = run.test(ENTITIES)?;
+        let many = run.many(ENTITIES)?;
+        drawn.push((few, many, Pool::of(run.others(reserved, POOL)?)));
+        progress.step("entities");
+    }
     let mut settings = Vec::new();
     for weighting in [Weights::Reference, Weights::Ones] {
         for items in COUNTS {
+            let trials = drawn
+                .iter()
+                .enumerate()
+                .flat_map(|(run, (few, many, pool))| {
+                    let entities = if items <= COUNTS[0] { few } else { many };
+                    let lots = (0..LOTS_A_RUN).map(move |lot| run as u64 * LOTS_A_RUN + lot);
+                    lots.map(move |number| Trial {
+                        entities,
+                        pool,
+                        number,
+                    })
+                });
+            let trials: Vec<Trial<'_>> = trials.collect();
             settings.push(Setting {
                 items,
                 weighting,
-                rows: rows(&entities, &pools, items, weighting, lab.settings.seed)?,
+                rows: rows(&trials, (items, weighting), lab.settings.seed)?,
             });
             progress.step("replacements");
         }
     }
-    outcome(lab, &settings, trials)
+    Ok(settings)
 }
 
-fn outcome(lab: &Lab, settings: &[Setting], trials: usize) -> Result<Outcome, ExperimentError> {
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(8 + 2 * lab.trials(TRIALS, 1)? as u64);
+    let author = column(lab, Origin::Author, progress)?;
+    let known = column(lab, Origin::Known, progress)?;
+    let mut agreement = Agreement::default();
+    claims(lab, &author, Origin::Author, &mut agreement)?;
+    claims(lab, &known, Origin::Known, &mut agreement)?;
     let described = lab.described(&[
         ("test entities", &ENTITIES),
-        ("trials", &trials),
-        ("entities to take replacements from, a trial", &POOL),
+        ("lots a run", &LOTS_A_RUN),
+        ("entities to take replacements from", &POOL),
         ("C", &CONSTANT),
     ]);
-    let findings = findings(lab, settings)?;
-    let all = || settings.iter().flat_map(|s| &s.rows);
+    let all = || author.iter().chain(&known).flat_map(|s| &s.rows);
     let attacks: usize = all().map(|r| r.attacks).sum();
     let above: usize = all().map(|r| r.above_proven).sum();
     let sentence = format!(
         "{} T5′ is exceeded by {above} of {attacks} attacks.",
-        findings.sentence()
+        agreement.sentence()
     );
     let mut outcome = EXPERIMENT.outcome(described, sentence);
     let mut panels = Vec::new();
-    for setting in settings {
-        outcome.tables.push(setting.table(lab)?);
-        panels.push(setting.panel(lab)?);
+    for (setting, known) in author.iter().zip(&known) {
+        let title = format!(
+            "L1 change of the answer when ⌊εK⌋ items are replaced, {}",
+            setting.name()
+        );
+        let columns = [&setting.quantities()[..], &known.quantities()];
+        outcome
+            .tables
+            .push(compared(&lab.paper, setting.id(), &title, columns)?);
+        panels.push(setting.panel(known, lab)?);
     }
     outcome.figures.push(Figure::new(
         "T5",
-        "L1 change of the answer against the share of replaced items, with the paper's \
-                  bound and T5′; bars are standard deviations over trials.",
+        "L1 change of the answer on the author's data against the share of replaced items, \
+                  with the paper's bound and T5′; bars are standard deviations over trials.",
         panels,
     ));
     Ok(outcome)
 }
 
-fn findings(lab: &Lab, settings: &[Setting]) -> Result<Findings, ExperimentError> {
-    let mut findings = Findings::default();
+fn claims(
+    lab: &Lab,
+    settings: &[Setting],
+    origin: Origin,
+    agreement: &mut Agreement,
+) -> Result<(), ExperimentError> {
     let [few, many] = [0, 1].map(|i| settings.get(i).map_or(&[][..], |s| &s.rows[..]));
-    for row in few {
-        let id = format!("tab:thm5/eps={}", row.label);
-        let printed = lab.paper.number(&format!("{id}/L1"))?;
-        if row.hundredths > 0 {
-            let what = format!("L1 at ε = {}, K = 5", row.label);
-            findings.number(&what, &row.random, &printed);
-        }
+    let number = |row: &Row, column: &str| {
+        let id = format!("tab:thm5/eps={}/{column}", row.label);
+        lab.paper.number(&id)
+    };
+    for row in few.iter().filter(|row| row.hundredths > 0) {
+        let what = format!("L1 at ε = {}, K = 5", row.label);
+        agreement.number(
+            origin,
+            &what,
+            &Summary::of(&row.random),
+            &number(row, "L1")?,
+        );
     }
     let mut as_printed = true;
     for row in many {
-        let bound = lab
-            .paper
-            .number(&format!("tab:thm5/eps={}/bound", row.label))?;
+        let bound = number(row, "bound")?;
         as_printed &= bound.low <= row.claimed && row.claimed <= bound.high;
-        let printed = lab
-            .paper
-            .number(&format!("tab:thm5/eps={}/L1", row.label))?;
+        let printed = number(row, "L1")?;
         if printed.value == 0.0 && row.hundredths > 0 {
-            let holds = row.random.mean <= printed.high;
+            let holds = mean(row.random.clone()) <= printed.high;
             let what = format!("nothing changes at ε = {} with K = 10", row.label);
-            findings.claim(holds, what);
+            agreement.claim(origin, holds, what);
         }
     }
-    findings.claim(
-        as_printed,
-        "all bounds are C·ε·δ·√K with C = 2, δ = 1, K = 10",
-    );
+    let words = "all bounds are C·ε·δ·√K with C = 2, δ = 1, K = 10";
+    agreement.claim(origin, as_printed, words);
     for setting in settings {
         let above: usize = setting.rows.iter().map(|r| r.above_claim).sum();
         let attacks: usize = setting.rows.iter().map(|r| r.attacks).sum();
+        let name = setting.name();
         let what = if above == 0 {
-            format!("no attack exceeds C·ε·δ·√K at {}", setting.name())
+            format!("no attack exceeds C·ε·δ·√K at {name}")
         } else {
-            format!(
-                "C·ε·δ·√K is exceeded by {above} of {attacks} attacks at {}",
-                setting.name()
-            )
+            format!("C·ε·δ·√K is exceeded by {above} of {attacks} attacks at {name}")
         };
-        findings.claim(above == 0, what);
+        agreement.claim(origin, above == 0, what);
     }
-    Ok(findings)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::Method;
+    use crate::experiments::{Contender, Trained};
+    use crate::synthetic::AuthorData;
+
+    /// What is attacked is the answer that ships.
+    #[test]
+    fn the_answer_before_an_attack_is_that_of_infer() {
+        let trained = Trained::with_author_weights(AuthorData::main().unwrap(), 1).unwrap();
+        let entities = trained.test(0, 5).unwrap();
+        let shipped = trained.answers(Contender::Method(Method::Spn), &entities);
+        for (entity, answer) in entities.iter().zip(shipped.unwrap()) {
+            let evidence = &entity.evidence;
+            assert_eq!(
+                pooled(&evidence.factors, &evidence.weights).unwrap(),
+                answer
+            );
+        }
+    }
 
     #[test]
     fn as_many_are_replaced_as_the_theorem_says() {

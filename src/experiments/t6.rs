@@ -1,20 +1,19 @@
 //! Theorem 6: how the calibration error changes with the number of items.
 //!
-//! Each trial has its own fresh entities with twenty items; a row uses the first `K` of them.
-//! Beside it stands what a table shows where entities have no more than five items, as the equal
-//! rows of the paper's table suggest: rows above five repeat the fifth.
+//! Entities have twenty items; a row uses the first `K` of them. Beside it stands what a table shows
+//! where entities have no more than five items, as the equal rows of the paper's table suggest: rows
+//! above five repeat the fifth.
 
 use rayon::prelude::*;
 
 use super::{
-    BINS, Contender, Experiment, ExperimentError, Findings, Lab, Line, Outcome, Progress, Summary,
-    TestEntity, Trained,
+    Agreement, BINS, Contender, Experiment, ExperimentError, Lab, Line, Origin, Outcome, Progress,
+    Quantity, Run, Summary, TestEntity, Trained, compared, mean,
 };
 use crate::aggregate::Method;
 use crate::bounds::sample_complexity_constant;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Shape, Table};
-use crate::math::ExactSum;
-use crate::synthetic::{DOMAINS, Domain, Generator};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series, Shape};
+use crate::synthetic::AuthorData;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "T6",
@@ -27,18 +26,12 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const COUNTS: [usize; 8] = [1, 2, 3, 5, 7, 10, 15, 20];
 /// What the paper's data have at most.
 const FEW: usize = 5;
-/// Trials, as in the paper.
-const TRIALS: usize = 20;
-/// Entities of a trial: as many as the paper tests theorem 1 with; for theorem 6 it gives no number.
+/// Runs with fresh entities where they can be drawn.
+const TRIALS: usize = 5;
+/// Entities of a run: as many as the paper tests theorem 1 with; for theorem 6 it gives no number.
 const ENTITIES: u64 = 300;
 /// The paper's `δ`.
 const DELTA: f64 = 0.05;
-
-/// The paper's domain with as many items as the last row asks for; the first are the same.
-static MANY_ITEMS: Domain = Domain {
-    items: COUNTS[COUNTS.len() - 1],
-    ..DOMAINS[0]
-};
 
 /// What is compared, in the order of the columns; all use the first `K` items.
 const CONTENDERS: [Contender; 5] = [
@@ -53,32 +46,54 @@ const SPN: usize = 0;
 /// The column of the uniform average.
 const UNIFORM: usize = 2;
 
-/// One trial: the calibration error of each contender at each count, and `σ²`, the largest variance over
-/// classes of a single factor's entry.
-struct Trial {
-    ece: Vec<[f64; CONTENDERS.len()]>,
-    variance: f64,
+/// What one run gave: the calibration error of each contender at each count.
+struct Measured {
+    /// With up to twenty items.
+    many: Vec<Vec<f64>>,
+    /// With at most five.
+    few: Vec<Vec<f64>>,
+    /// `√(2σ² ln(2|Y|/δ))`, with the largest variance over classes of a single factor's entry.
+    constant: f64,
+    entities: [usize; 2],
 }
 
-fn trial(
-    trained: &Trained,
-    generator: &Generator,
-    entities: &[TestEntity],
-) -> Result<Trial, ExperimentError> {
-    let mut ece = Vec::with_capacity(COUNTS.len());
-    for count in COUNTS {
-        let first = entities.par_iter().map(|e| e.first(count, generator));
-        let first = first.collect::<Result<Vec<TestEntity>, ExperimentError>>()?;
-        let mut row = [0.0; CONTENDERS.len()];
-        for (ece, contender) in row.iter_mut().zip(CONTENDERS) {
-            *ece = trained.evaluate(contender, &first)?.ece()?;
-        }
-        ece.push(row);
+impl Measured {
+    fn new(run: &Run<'_>, contenders: &[Contender]) -> Result<Self, ExperimentError> {
+        let (few, many) = (run.test(ENTITIES)?, run.many(ENTITIES)?);
+        let classes = run.trained.classes() as u64;
+        Ok(Measured {
+            constant: sample_complexity_constant(largest_variance(&few), classes, DELTA)?,
+            entities: [few.len(), many.len()],
+            few: errors(run.trained, &few, contenders)?,
+            many: errors(run.trained, &many, contenders)?,
+        })
     }
-    Ok(Trial {
-        ece,
-        variance: largest_variance(entities),
-    })
+}
+
+/// Count by count, the calibration error of each contender with the first items of the entities, as
+/// many as there are.
+pub(super) fn errors(
+    trained: &Trained,
+    entities: &[TestEntity],
+    contenders: &[Contender],
+) -> Result<Vec<Vec<f64>>, ExperimentError> {
+    let most = entities.iter().map(|e| e.evidence.factors.len()).max();
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(COUNTS.len());
+    for (at, count) in COUNTS.into_iter().enumerate() {
+        // The same items give the same answers.
+        let nothing_new = at > 0 && Some(COUNTS[at - 1]) >= most;
+        if let Some(last) = rows.last().filter(|_| nothing_new) {
+            rows.push(last.clone());
+            continue;
+        }
+        let first = entities.par_iter().map(|e| e.first(count, trained));
+        let first = first.collect::<Result<Vec<TestEntity>, ExperimentError>>()?;
+        let row = contenders
+            .iter()
+            .map(|&c| Ok(trained.evaluate(c, &first)?.ece()?));
+        rows.push(row.collect::<Result<_, ExperimentError>>()?);
+    }
+    Ok(rows)
 }
 
 /// `max_y Var Φ(y)` over the first items.
@@ -97,61 +112,168 @@ fn largest_variance(entities: &[TestEntity]) -> f64 {
     (0..classes).map(variance).fold(0.0, f64::max)
 }
 
-/// `a/√K + b`, fitted to the means of the rows.
-fn fit(ece: &[Summary]) -> Line {
+/// `a/√K + b`, fitted to the rows.
+fn fit(ece: impl IntoIterator<Item = f64>) -> Line {
     let rows = COUNTS.iter().zip(ece);
     let points: Vec<(f64, f64)> = rows
-        .map(|(&k, e)| (1.0 / libm::sqrt(k as f64), e.mean))
+        .map(|(&k, e)| (1.0 / libm::sqrt(k as f64), e))
         .collect();
     Line::fit(&points)
 }
 
-fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
-    let trials = lab.trials(TRIALS, 2)?;
-    progress.expect(1 + trials as u64);
-    let trained = lab.compliance()?;
-    progress.step("model");
-    let generator = Generator::new(&MANY_ITEMS);
-    let mut all = Vec::with_capacity(trials);
-    for t in 0..trials as u64 {
-        let entities = trained.test_of(&generator, t * ENTITIES, ENTITIES)?;
-        all.push(trial(trained, &generator, &entities)?);
-        progress.step("trial");
+/// One column of results.
+struct Column {
+    contenders: Vec<Contender>,
+    runs: Vec<Measured>,
+}
+
+/// Whether entities have up to twenty items, or at most five.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Items {
+    Few,
+    Many,
+}
+
+impl Items {
+    fn name(self) -> String {
+        match self {
+            Items::Few => format!("at most {FEW} items"),
+            Items::Many => "up to 20 items".to_owned(),
+        }
     }
-    outcome(lab, &all)
 }
 
-/// What the rows show.
-struct Curves {
-    /// Contender by contender, count by count.
-    many: Vec<Vec<Summary>>,
-    /// LPF-SPN with at most five items.
-    few: Vec<Summary>,
-    /// `√(2σ² ln(2|Y|/δ))`.
-    constant: f64,
-}
-
-impl Curves {
-    fn new(trials: &[Trial]) -> Result<Self, ExperimentError> {
-        let summary = |contender: usize, row: usize| {
-            Summary::of(trials.iter().map(|t| t.ece[row][contender]))
-        };
-        let many = (0..CONTENDERS.len())
-            .map(|c| (0..COUNTS.len()).map(|row| summary(c, row)).collect())
-            .collect();
-        let last = |k: usize| COUNTS.iter().rposition(|&c| c <= k.min(FEW)).unwrap_or(0);
-        let variances: ExactSum = trials.iter().map(|t| t.variance).collect();
-        let variance = variances.to_f64() / trials.len() as f64;
-        let classes = DOMAINS[0].classes.len() as u64;
-        Ok(Curves {
-            many,
-            few: COUNTS.iter().map(|&k| summary(SPN, last(k))).collect(),
-            constant: sample_complexity_constant(variance, classes, DELTA)?,
+impl Column {
+    fn new(lab: &Lab, origin: Origin, progress: &dyn Progress) -> Result<Self, ExperimentError> {
+        let contenders = CONTENDERS.into_iter();
+        let contenders = contenders.filter(|&c| origin == Origin::Known || c != Contender::Exact);
+        let contenders: Vec<Contender> = contenders.collect();
+        let runs = lab.runs(origin, TRIALS)?;
+        progress.step("models trained");
+        let mut measured = Vec::with_capacity(runs.len());
+        for run in &runs {
+            measured.push(Measured::new(run, &contenders)?);
+            progress.step("test set judged");
+        }
+        Ok(Column {
+            contenders,
+            runs: measured,
         })
     }
 
+    /// The rows of a contender, each over all runs.
+    fn rows(&self, items: Items, contender: usize) -> Vec<Summary> {
+        let rows = (0..COUNTS.len()).map(|row| {
+            let all = self.runs.iter().map(|m| match items {
+                Items::Few => m.few[row][contender],
+                Items::Many => m.many[row][contender],
+            });
+            Summary::of(all)
+        });
+        rows.collect()
+    }
+
+    fn fit(&self, items: Items, contender: usize) -> Line {
+        fit(self.rows(items, contender).iter().map(|row| row.mean))
+    }
+
     fn claimed(&self, row: usize) -> f64 {
-        self.constant / libm::sqrt(COUNTS[row] as f64)
+        mean(self.runs.iter().map(|m| m.constant)) / libm::sqrt(COUNTS[row] as f64)
+    }
+
+    /// Rows of the paper's table: the product, and the claimed bound.
+    fn product(&self, items: Items) -> Vec<Quantity> {
+        let mut all = Vec::new();
+        for (row, ours) in self.rows(items, SPN).into_iter().enumerate() {
+            let count = COUNTS[row];
+            let what = format!("ECE at K = {count}");
+            all.push(Quantity::printed(what, ours, 3, id(count, "ece")));
+        }
+        all
+    }
+
+    fn others(&self) -> Vec<Quantity> {
+        let mut all = Vec::new();
+        for (number, contender) in self.contenders.iter().enumerate().skip(1) {
+            let rows = self.rows(Items::Many, number);
+            for (&count, ours) in COUNTS.iter().zip(rows) {
+                let what = format!("{} at K = {count}", contender.name());
+                all.push(Quantity::new(what, ours, 3));
+            }
+        }
+        for (row, count) in COUNTS.into_iter().enumerate() {
+            let claimed = Summary::exact(self.claimed(row));
+            let what = format!("C/√K at K = {count}");
+            all.push(Quantity::printed(what, claimed, 2, id(count, "bound")));
+        }
+        all
+    }
+
+    fn fits(&self) -> Vec<Quantity> {
+        let mut all = Vec::new();
+        for items in [Items::Few, Items::Many] {
+            let line = self.fit(items, SPN);
+            let ids = ["fit/slope", "fit/floor", "R2"];
+            let numbers = [line.slope, line.intercept, line.r_squared];
+            for ((name, x), id) in ["a", "b", "R²"].iter().zip(numbers).zip(ids) {
+                let what = format!("{name}, {}", items.name());
+                let id = format!("sec:exp-thm6/{id}");
+                all.push(Quantity::printed(what, Summary::exact(x), 3, id));
+            }
+        }
+        all
+    }
+
+    fn claims(
+        &self,
+        lab: &Lab,
+        origin: Origin,
+        agreement: &mut Agreement,
+    ) -> Result<(), ExperimentError> {
+        let uniform = lab.paper.number("sec:exp-thm6/uniform-ece")?;
+        let at = COUNTS.iter().position(|&k| k == FEW).unwrap_or(0);
+        let ours = self.rows(Items::Few, UNIFORM)[at];
+        let what = "ECE of the uniform average at K = 5";
+        agreement.number(origin, what, &ours, &uniform);
+        let share = lab.paper.number("sec:exp-thm6/R2")?;
+        let means = self.rows(Items::Many, SPN);
+        let means: Vec<f64> = means.iter().map(|s| s.mean).collect();
+        let falls = means.windows(2).all(|w| w[1] <= w[0]);
+        let [first, last] = [means.first(), means.last()].map(|m| m.copied().unwrap_or(f64::NAN));
+        let verb = if falls {
+            "falls"
+        } else {
+            "does not always fall"
+        };
+        agreement.claim(
+            origin,
+            falls,
+            format!(
+                "the error of the product {verb} with K ({first:.3} at 1, {last:.3} at 20 items)"
+            ),
+        );
+        let line = self.fit(Items::Many, SPN);
+        agreement.claim(
+            origin,
+            line.slope > 0.0 && line.r_squared >= share.low,
+            format!(
+                "with 20 items a/√K explains R² = {:.3} of it",
+                line.r_squared
+            ),
+        );
+        let rows = COUNTS.len();
+        let below = (0..rows)
+            .filter(|&row| means[row] <= self.claimed(row))
+            .count();
+        agreement.claim(
+            origin,
+            below == rows,
+            format!(
+                "the error of the product is below C/√K, with the variance of our factors, in \
+                 {below} of {rows} rows"
+            ),
+        );
+        Ok(())
     }
 }
 
@@ -159,74 +281,81 @@ fn id(count: usize, column: &str) -> String {
     format!("tab:thm6/K={count}/{column}")
 }
 
-fn outcome(lab: &Lab, trials: &[Trial]) -> Result<Outcome, ExperimentError> {
-    let curves = Curves::new(trials)?;
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(2 + 2 * lab.trials(TRIALS, 2)? as u64);
+    let author = Column::new(lab, Origin::Author, progress)?;
+    let known = Column::new(lab, Origin::Known, progress)?;
+    let mut agreement = Agreement::default();
+    let few = [&author.product(Items::Few)[..], &known.product(Items::Few)];
+    agreement.numbers(lab, few)?;
+    author.claims(lab, Origin::Author, &mut agreement)?;
+    known.claims(lab, Origin::Known, &mut agreement)?;
+    let [few_entities, many_entities] = author.runs.first().map_or([0, 0], |m| m.entities);
     let settings = lab.described(&[
-        ("test entities a trial", &ENTITIES),
-        ("trials", &trials.len()),
+        ("author's test entities with 5 items", &few_entities),
+        ("author's entities with 20 items", &many_entities),
+        ("fresh entities a run of the known domain", &ENTITIES),
         ("bins", &BINS),
     ]);
-    let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &curves)?.sentence());
-    outcome.tables.push(rows_table(lab, &curves, trials.len())?);
-    outcome.tables.push(fits_table(lab, &curves)?);
-    outcome.figures.push(figure(lab, &curves)?);
+    let [at_five, at_twenty] = distinct_texts()?;
+    let sentence = format!(
+        "{} The author's entities with 20 items have {at_twenty:.1} different texts, and \
+         {at_five:.1} among their first five: more items are mostly the same again, which is where \
+         a plateau comes from.",
+        agreement.sentence()
+    );
+    let mut outcome = EXPERIMENT.outcome(settings, sentence);
+    let table = |id: &str, title: &str, columns| compared(&lab.paper, id, title, columns);
+    outcome.tables = vec![
+        table(
+            "T6.few",
+            &format!(
+                "Expected calibration error of the product ({BINS} bins) with the first K items, of \
+                 which entities have no more than {FEW}"
+            ),
+            few,
+        )?,
+        table(
+            "T6.items",
+            &format!(
+                "Expected calibration error of the product ({BINS} bins) with the first K of 20 items"
+            ),
+            [&author.product(Items::Many), &known.product(Items::Many)],
+        )?,
+        table(
+            "T6.methods",
+            "Expected calibration error of other methods with the first K of 20 items, and the \
+             claimed bound with the variance of our factors",
+            [&author.others(), &known.others()],
+        )?,
+        table(
+            "T6.fit",
+            &format!(
+                "ECE = a/√K + b, fitted to the eight rows by least squares; fitted to the paper's own \
+                 rows R² is {:.3}",
+                fit(printed(lab)?).r_squared
+            ),
+            [&author.fits(), &known.fits()],
+        )?,
+    ];
+    outcome.figures.push(figure(lab, &author, &known)?);
     Ok(outcome)
 }
 
-fn rows_table(lab: &Lab, curves: &Curves, trials: usize) -> Result<Table, ExperimentError> {
-    let mut table = Table::new(
-        "T6.items",
-        format!(
-            "Expected calibration error ({BINS} bins) with the first K of 20 items; ± standard \
-             deviation over {trials} trials of {ENTITIES} fresh entities"
-        ),
-    );
-    let at_most_few = format!("spn, at most {FEW} items");
-    for (row, &count) in COUNTS.iter().enumerate() {
-        let paper = |column: &str| lab.paper.cell(&id(count, column));
-        let mut cells = vec![
-            ("K", Cell::count(count)),
-            ("spn in the paper", paper("ece")?),
-            (&at_most_few, curves.few[row].cell(3)),
-        ];
-        let all = CONTENDERS.iter().zip(&curves.many);
-        cells.extend(all.map(|(c, ece)| (c.name(), ece[row].cell(3))));
-        cells.push(("C/√K in the paper", paper("bound")?));
-        cells.push(("C/√K here", Cell::number(curves.claimed(row), 2)));
-        table.row(cells);
-    }
-    Ok(table)
+/// How many different texts the author's entities with twenty items have among their first five, and
+/// in all.
+fn distinct_texts() -> Result<[f64; 2], ExperimentError> {
+    let many = AuthorData::many()?;
+    let distinct = |count: usize| mean(many.entities.iter().map(|e| e.distinct(count) as f64));
+    Ok([FEW, COUNTS[COUNTS.len() - 1]].map(distinct))
 }
 
-/// The paper's printed rows, as means without spread.
-fn printed(lab: &Lab) -> Result<Vec<Summary>, ExperimentError> {
+/// The paper's printed rows.
+fn printed(lab: &Lab) -> Result<Vec<f64>, ExperimentError> {
     let points = lab.paper.points(&COUNTS, |count| id(count, "ece"))?;
-    Ok(points.iter().map(|p| Summary::exact(p.1)).collect())
+    Ok(points.iter().map(|p| p.1).collect())
 }
 
-fn fits_table(lab: &Lab, curves: &Curves) -> Result<Table, ExperimentError> {
-    let all = CONTENDERS.iter().zip(&curves.many);
-    let mut fitted = vec![
-        ("the paper's own fit".to_owned(), paper_fit(lab)?),
-        (
-            "the paper's rows, fitted here".to_owned(),
-            fit(&printed(lab)?),
-        ),
-        (format!("spn, at most {FEW} items"), fit(&curves.few)),
-    ];
-    fitted.extend(all.map(|(c, ece)| (format!("{}, up to 20 items", c.name()), fit(ece))));
-    let title = "ECE = a/√K + b, fitted to the eight rows by least squares";
-    let mut table = Table::new("T6.fit", title);
-    for (name, line) in fitted {
-        table.row([
-            ("rows", Cell::text(name)),
-            ("a", Cell::number(line.slope, 3)),
-            ("b", Cell::number(line.intercept, 3)),
-            ("R²", Cell::number(line.r_squared, 3)),
-        ]);
-    }
-    Ok(table)
-}
 fn paper_fit(lab: &Lab) -> Result<Line, ExperimentError> {
     Ok(Line {
         slope: lab.paper.number("sec:exp-thm6/fit/slope")?.value,
@@ -235,58 +364,9 @@ fn paper_fit(lab: &Lab) -> Result<Line, ExperimentError> {
     })
 }
 
-fn findings(lab: &Lab, curves: &Curves) -> Result<Findings, ExperimentError> {
-    let mut findings = Findings::default();
-    for (row, &count) in COUNTS.iter().enumerate() {
-        let what = format!("ECE at K = {count}");
-        let paper = lab.paper.number(&id(count, "ece"))?;
-        findings.number(&what, &curves.few[row], &paper);
-    }
-    let uniform = lab.paper.number("sec:exp-thm6/uniform-ece")?;
-    let at = COUNTS.iter().position(|&k| k == FEW).unwrap_or(0);
-    let ours = &curves.many[UNIFORM][at];
-    findings.number("ECE of the uniform average at K = 5", ours, &uniform);
-    let share = lab.paper.number("sec:exp-thm6/R2")?;
-    let means: Vec<f64> = curves.many[SPN].iter().map(|s| s.mean).collect();
-    let falls = means.windows(2).all(|w| w[1] <= w[0]);
-    let [first, last] = [means.first(), means.last()].map(|m| m.copied().unwrap_or(f64::NAN));
-    findings.claim(
-        falls,
-        format!(
-            "the error of the product {} with K ({first:.3} at 1, {last:.3} at 20 items)",
-            if falls {
-                "falls"
-            } else {
-                "does not always fall"
-            }
-        ),
-    );
-    let exact = fit(&curves.many[SPN]);
-    findings.claim(
-        exact.slope > 0.0 && exact.r_squared >= share.low,
-        format!(
-            "with 20 real items a/√K explains R² = {:.3} of it",
-            exact.r_squared
-        ),
-    );
-    let above = (0..COUNTS.len())
-        .filter(|&row| means[row] > curves.claimed(row))
-        .count();
-    findings.claim(
-        above == 0,
-        format!(
-            "the error of the product is below C/√K, with the variance of our factors, in {} of \
-             {} rows",
-            COUNTS.len() - above,
-            COUNTS.len()
-        ),
-    );
-    Ok(findings)
-}
-
-fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
-    let drawn = |name: &str, role, ece: &[Summary]| {
-        let rows = COUNTS.iter().zip(ece).map(|(&k, e)| (k as f64, *e));
+fn figure(lab: &Lab, author: &Column, known: &Column) -> Result<Figure, ExperimentError> {
+    let drawn = |name: &str, role, rows: Vec<Summary>| {
+        let rows = COUNTS.iter().zip(rows).map(|(&k, e)| (k as f64, e));
         Summary::series(name, role, Shape::Line, rows)
     };
     let curve = |name: &str, role, line: Line| {
@@ -294,14 +374,13 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
         Series::dashed(name, role, (1..=20).map(at))
     };
     let paper = |column: &str| lab.paper.points(&COUNTS, |count| id(count, column));
-    let spn = &curves.many[SPN];
+    let spn = || author.rows(Items::Many, SPN);
     let ece = || Axis::linear("expected calibration error");
-    let exact = COUNTS.iter().zip(&curves.many[4]);
-    let exact = exact.map(|(&k, e)| (k as f64, e.mean));
-    let claimed = (0..COUNTS.len()).map(|row| (COUNTS[row] as f64, curves.claimed(row)));
+    let claimed = (0..COUNTS.len()).map(|row| (COUNTS[row] as f64, author.claimed(row)));
     let marked = COUNTS.map(|k| k as f64);
     let x = || Axis::linear("items K").marked(&marked);
     let log_x = || Axis::log("items K").marked(&marked);
+    let many = |contender| author.rows(Items::Many, contender);
     let panels = vec![
         Panel::new(
             "LPF-SPN, with a/√K + b",
@@ -309,9 +388,18 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
             ece(),
             vec![
                 curve("fit of the paper", Role::Paper, paper_fit(lab)?),
-                curve("our fit", Role::Guide, fit(spn)),
-                drawn("up to 20 items", Role::Ours, spn),
-                drawn("at most 5 items", Role::OursToo, &curves.few),
+                curve("our fit", Role::Guide, author.fit(Items::Many, SPN)),
+                drawn("up to 20 items", Role::Ours, spn()),
+                drawn(
+                    "at most 5 items",
+                    Role::OursToo,
+                    author.rows(Items::Few, SPN),
+                ),
+                drawn(
+                    "known posterior",
+                    Role::OursAlso,
+                    known.rows(Items::Many, SPN),
+                ),
                 Series::points("paper", Role::Paper, paper("ece")?),
             ],
         ),
@@ -320,10 +408,9 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
             x(),
             ece(),
             vec![
-                drawn("LPF-SPN", Role::Ours, spn),
-                drawn("learned", Role::OursToo, &curves.many[1]),
-                drawn("uniform average", Role::OursAlso, &curves.many[UNIFORM]),
-                Series::dashed("exact posterior", Role::Guide, exact),
+                drawn("LPF-SPN", Role::Ours, spn()),
+                drawn("learned", Role::OursToo, many(1)),
+                drawn("uniform average", Role::OursAlso, many(UNIFORM)),
             ],
         ),
         Panel::new(
@@ -333,15 +420,15 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
             vec![
                 Series::points("C/√K of the paper", Role::Claimed, paper("bound")?),
                 Series::dashed("C/√K, our σ²", Role::Claimed, claimed),
-                drawn("LPF-SPN", Role::Ours, spn),
+                drawn("LPF-SPN", Role::Ours, spn()),
                 Series::points("paper", Role::Paper, paper("ece")?),
             ],
         ),
     ];
     Ok(Figure::new(
         "T6",
-        "Expected calibration error against the number of items, with fits of a/√K + b \
-                  and the paper's points; bars are standard deviations over trials.",
+        "Expected calibration error on the author's data against the number of items, with fits of \
+                  a/√K + b and the paper's points; bars are standard deviations of one run.",
         panels,
     ))
 }
@@ -349,34 +436,37 @@ fn figure(lab: &Lab, curves: &Curves) -> Result<Figure, ExperimentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::EMBEDDING;
+    use crate::experiments::Settings;
+    use crate::experiments::lab::MANY;
+    use crate::synthetic::DOMAINS;
 
-    #[test]
-    fn more_items_leave_the_first_ones_as_they_are() {
-        let (few, many) = (Generator::new(&DOMAINS[0]), Generator::new(&MANY_ITEMS));
-        for index in 0..3 {
-            let (a, b) = (few.entity(1, index), many.entity(1, index));
-            assert_eq!(a.label, b.label);
-            assert_eq!(a.embeddings, b.embeddings[..a.embeddings.len()]);
-            assert_eq!(b.embeddings.len(), 20 * EMBEDDING);
-        }
-    }
+    const SETTINGS: Settings = Settings {
+        seed: 1,
+        trials: Some(1),
+        entities: 40,
+        epochs: 1,
+        truth: 1000,
+    };
 
     #[test]
     fn rows_above_five_repeat_the_fifth_where_there_are_no_more_items() {
-        let ece = |row: usize| [row as f64; CONTENDERS.len()];
-        let trials = [0, 1].map(|_| Trial {
-            ece: (0..COUNTS.len()).map(ece).collect(),
-            variance: 0.25,
-        });
-        let curves = Curves::new(&trials).unwrap();
-        let means: Vec<f64> = curves.few.iter().map(|s| s.mean).collect();
-        assert_eq!(means, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0]);
-        // √(2·σ²·ln 120) with σ² = 1/4, the largest that a probability can have: mpmath 1.3.0.
-        assert!(
-            (curves.constant - 1.547_173_510_434_76).abs() < 1e-14,
-            "{}",
-            curves.constant
+        let trained = Trained::new(&DOMAINS[0], &SETTINGS).unwrap();
+        let run = Run {
+            trained: &trained,
+            trial: 0,
+        };
+        let (few, many) = (run.test(8).unwrap(), run.many(8).unwrap());
+        // More items leave the first ones as they are.
+        for (a, b) in few.iter().zip(&many) {
+            assert_eq!(a.evidence.factors, b.evidence.factors[..FEW]);
+            assert_eq!((a.label, b.evidence.factors.len()), (b.label, MANY));
+        }
+        let (few, many) = (
+            errors(&trained, &few, &CONTENDERS).unwrap(),
+            errors(&trained, &many, &CONTENDERS).unwrap(),
         );
+        assert_eq!(few[..4], many[..4]);
+        assert!(few[4..].iter().all(|row| *row == few[3]));
+        assert_ne!(many[7], many[3]);
     }
 }

@@ -8,10 +8,11 @@
 use rayon::prelude::*;
 
 use super::{
-    Experiment, ExperimentError, Findings, Lab, Outcome, Progress, Summary, TestEntity, Trained,
+    Agreement, Experiment, ExperimentError, Lab, Origin, Outcome, Progress, Quantity, Run, Summary,
+    TestEntity, Trained, compared,
 };
 use crate::answer::uncertainty_stream;
-use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Table};
+use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 use crate::latent::{Decoder, FactorWorkspace};
 use crate::uncertainty::{
     GaussianMixture, UncertaintyError, VarianceParts, mixture_uncertainty, variance_decomposition,
@@ -30,6 +31,8 @@ const COUNTS: [usize; 4] = [1, 2, 3, 5];
 const ENTITIES: u64 = 50;
 /// Samples of a query, as in the paper.
 const SAMPLES: usize = 100;
+/// Runs with fresh entities where they can be drawn.
+const TRIALS: usize = 5;
 
 /// The parts, in the order of the columns.
 const PARTS: [&str; 3] = ["total", "epistemic", "aleatoric"];
@@ -83,14 +86,15 @@ fn split(
     })
 }
 
-/// One row: one number of items.
+/// One number of items in one run: means over the entities.
 struct Row {
-    count: usize,
-    parts: [Summary; 3],
+    parts: [f64; 3],
+    /// Standard deviations over the entities.
+    spreads: [f64; 3],
     /// Mean Monte Carlo standard error of the total.
     noise: f64,
-    /// Mean and largest relative error of the identity, in double and in single precision.
-    off: [(f64, f64); 2],
+    /// Largest relative error of the identity, in double and in single precision.
+    off: [f64; 2],
 }
 
 fn row(trained: &Trained, entities: &[TestEntity], count: usize) -> Result<Row, ExperimentError> {
@@ -102,145 +106,167 @@ fn row(trained: &Trained, entities: &[TestEntity], count: usize) -> Result<Row, 
         .collect();
     let splits = splits?;
     let summary = |f: &dyn Fn(&Split) -> f64| Summary::of(splits.iter().map(f));
-    let off = [0, 1].map(|precision| {
-        let of = |s: &Split| s.off[precision];
-        (summary(&of).mean, splits.iter().map(of).fold(0.0, f64::max))
-    });
+    let parts = [0, 1, 2].map(|part| summary(&|s| s.parts[part]));
     Ok(Row {
-        count,
-        parts: [0, 1, 2].map(|part| summary(&|s| s.parts[part])),
+        parts: parts.map(|part| part.mean),
+        spreads: parts.map(|part| part.deviation.unwrap_or(0.0)),
         noise: summary(&|s| s.errors[0]).mean,
-        off,
+        off: [0, 1].map(|p| splits.iter().map(|s| s.off[p]).fold(0.0, f64::max)),
     })
 }
 
-fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
-    progress.expect(1 + COUNTS.len() as u64);
-    let trained = lab.compliance()?;
-    progress.step("model");
-    let entities = trained.test(0, ENTITIES)?;
-    let mut rows = Vec::new();
-    for count in COUNTS {
-        rows.push(row(trained, &entities, count)?);
-        progress.step("items");
+/// One column of results: for each number of items one row a run.
+struct Column(Vec<Vec<Row>>);
+
+impl Column {
+    fn new(lab: &Lab, origin: Origin, progress: &dyn Progress) -> Result<Self, ExperimentError> {
+        let runs: Vec<Run<'_>> = lab.runs(origin, TRIALS)?;
+        progress.step("models trained");
+        let mut rows: Vec<Vec<Row>> = COUNTS.iter().map(|_| Vec::new()).collect();
+        for run in runs {
+            let entities = run.test(ENTITIES)?;
+            for (rows, count) in rows.iter_mut().zip(COUNTS) {
+                rows.push(row(run.trained, &entities, count)?);
+            }
+            progress.step("entities");
+        }
+        Ok(Column(rows))
     }
-    let settings = lab.described(&[
-        ("test entities", &ENTITIES),
-        ("samples of a query", &SAMPLES),
-    ]);
-    let mut outcome = EXPERIMENT.outcome(settings, findings(lab, &rows)?.sentence());
-    outcome.tables.push(parts_table(lab, &rows)?);
-    outcome.tables.push(identity_table(lab, &rows)?);
-    outcome.figures.push(figure(lab, &rows)?);
-    Ok(outcome)
+
+    fn part(&self, at: usize, part: usize) -> Summary {
+        Summary::of(self.0[at].iter().map(|row| row.parts[part]))
+    }
+
+    fn means(&self, part: usize) -> Vec<f64> {
+        (0..COUNTS.len())
+            .map(|at| self.part(at, part).mean)
+            .collect()
+    }
+
+    fn largest_error(&self, precision: usize) -> f64 {
+        let all = self.0.iter().flatten();
+        all.map(|row| row.off[precision]).fold(0.0, f64::max)
+    }
+
+    /// The parts, then what the paper does not print.
+    fn quantities(&self) -> [Vec<Quantity>; 2] {
+        let (mut parts, mut others) = (Vec::new(), Vec::new());
+        for (at, &count) in COUNTS.iter().enumerate() {
+            for (part, name) in PARTS.iter().enumerate() {
+                let what = format!("{name} at K = {count}");
+                parts.push(Quantity::printed(
+                    what,
+                    self.part(at, part),
+                    4,
+                    id(count, name),
+                ));
+            }
+            let rows = &self.0[at];
+            let named = |what: &str| format!("{what} at K = {count}");
+            for (part, name) in PARTS.iter().enumerate() {
+                let what = named(&format!("deviation of the {name} variance over entities"));
+                others.push(Quantity::over(what, rows, 4, |row| row.spreads[part]));
+            }
+            let noise = named("Monte Carlo error of the total");
+            others.push(Quantity::over(noise, rows, 4, |row| row.noise));
+            for (precision, (name, unit)) in UNITS.iter().enumerate() {
+                let what = named(&format!("error of the identity, {name}"));
+                others.push(Quantity::over(what, rows, 4, |row| {
+                    row.off[precision] / unit
+                }));
+            }
+        }
+        [parts, others]
+    }
+
+    fn claims(
+        &self,
+        lab: &Lab,
+        origin: Origin,
+        agreement: &mut Agreement,
+    ) -> Result<(), ExperimentError> {
+        let limit = lab.paper.number("sec:exp-thm7/decomposition-error")?.value;
+        for (precision, name) in ["double", "single"].iter().enumerate() {
+            let largest = self.largest_error(precision);
+            let percent = 100.0 * largest;
+            let words = format!("the parts add up within {percent:.1e} % in {name} precision");
+            agreement.claim(origin, largest < limit, words);
+        }
+        let aleatoric = self.means(2);
+        let (least, most) = (
+            aleatoric.iter().copied().fold(f64::INFINITY, f64::min),
+            aleatoric.iter().copied().fold(0.0, f64::max),
+        );
+        let stable = lab.paper.number("sec:exp-thm7/aleatoric")?;
+        agreement.claim(
+            origin,
+            stable.low <= least && most <= stable.high,
+            format!("the aleatoric variance is {least:.3} to {most:.3} over K"),
+        );
+        let epistemic = self.means(1);
+        let rises = epistemic.windows(2).take(2).all(|w| w[0] < w[1]);
+        let falls = epistemic.windows(2).skip(2).all(|w| w[0] > w[1]);
+        let path: Vec<String> = epistemic.iter().map(|e| format!("{e:.3}")).collect();
+        let path = path.join(", ");
+        let words = format!("the epistemic variance goes {path} over K = 1, 2, 3, 5");
+        agreement.claim(origin, rises && falls, words);
+        Ok(())
+    }
 }
+
+/// How errors of the identity are shown.
+const UNITS: [(&str, f64); 2] = [
+    ("largest, double (10⁻¹² %)", 1e-14),
+    ("largest, single (10⁻³ %)", 1e-5),
+];
 
 fn id(count: usize, column: &str) -> String {
     format!("tab:thm7/K={count}/{column}")
 }
 
-fn parts_table(lab: &Lab, rows: &[Row]) -> Result<Table, ExperimentError> {
-    let mut table = Table::new(
-        "T7.variance",
-        format!(
-            "Variance of the answer and its parts, {SAMPLES} samples; ± standard deviation over \
-             {ENTITIES} entities"
-        ),
-    );
-    for row in rows {
-        let mut cells = vec![("K".to_owned(), Cell::count(row.count))];
-        for (part, ours) in PARTS.iter().zip(&row.parts) {
-            let paper = lab.paper.cell(&id(row.count, part))?;
-            cells.push((format!("{part} in the paper"), paper));
-            cells.push((format!("{part} here"), ours.cell(4)));
-        }
-        let noise = "Monte Carlo error of the total".to_owned();
-        cells.push((noise, Cell::number(row.noise, 4)));
-        table.row(cells);
-    }
-    Ok(table)
-}
-
-fn identity_table(lab: &Lab, rows: &[Row]) -> Result<Table, ExperimentError> {
-    let title = "Relative error of total = epistemic + aleatoric; in exact arithmetic it is zero";
-    let mut table = Table::new("T7.identity", title);
-    for row in rows {
-        let printed = lab.paper.number(&id(row.count, "error"))?;
-        let in_units = |unit: f64, x: f64| Cell::number(x / unit, 4);
-        let [double, single] = row.off;
-        table.row([
-            ("K", Cell::count(row.count)),
-            ("in the paper (%)", Cell::number(100.0 * printed.value, 3)),
-            ("double, mean (10⁻¹² %)", in_units(1e-14, double.0)),
-            ("double, largest (10⁻¹² %)", in_units(1e-14, double.1)),
-            ("single, mean (10⁻³ %)", in_units(1e-5, single.0)),
-            ("single, largest (10⁻³ %)", in_units(1e-5, single.1)),
-        ]);
-    }
-    Ok(table)
-}
-
-fn findings(lab: &Lab, rows: &[Row]) -> Result<Findings, ExperimentError> {
-    let mut findings = Findings::default();
-    for row in rows {
-        for (part, ours) in PARTS.iter().zip(&row.parts) {
-            let printed = lab.paper.number(&id(row.count, part))?;
-            // The printed spread is over entities, so means over entities are compared by their
-            // standard error.
-            let ours = Summary {
-                deviation: ours.standard_error(),
-                ..*ours
-            };
-            findings.number(&format!("{part} at K = {}", row.count), &ours, &printed);
-        }
-    }
-    let limit = lab.paper.number("sec:exp-thm7/decomposition-error")?.value;
-    for (precision, name) in ["double", "single"].iter().enumerate() {
-        let largest = rows.iter().map(|r| r.off[precision].1).fold(0.0, f64::max);
-        findings.claim(
-            largest < limit,
-            format!(
-                "the parts add up within {:.1e} % in {name} precision",
-                100.0 * largest
+fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
+    progress.expect(2 + 2 * lab.trials(TRIALS, 1)? as u64);
+    let author = Column::new(lab, Origin::Author, progress)?;
+    let known = Column::new(lab, Origin::Known, progress)?;
+    let ([parts, others], [known_parts, known_others]) = (author.quantities(), known.quantities());
+    let mut agreement = Agreement::default();
+    agreement.numbers(lab, [&parts, &known_parts])?;
+    author.claims(lab, Origin::Author, &mut agreement)?;
+    known.claims(lab, Origin::Known, &mut agreement)?;
+    let settings = lab.described(&[
+        ("test entities a run", &ENTITIES),
+        ("samples of a query", &SAMPLES),
+    ]);
+    let mut outcome = EXPERIMENT.outcome(settings, agreement.sentence());
+    let table = |id: &str, title: &str, columns| compared(&lab.paper, id, title, columns);
+    outcome.tables = vec![
+        table(
+            "T7.variance",
+            &format!(
+                "Variance of the answer and its parts, {SAMPLES} samples, mean over {ENTITIES} \
+                 entities; the paper's ± is over entities"
             ),
-        );
-    }
-    let means = |part: usize| rows.iter().map(move |r| r.parts[part].mean);
-    let aleatoric: Vec<f64> = means(2).collect();
-    let (least, most) = (
-        aleatoric.iter().copied().fold(f64::INFINITY, f64::min),
-        aleatoric.iter().copied().fold(0.0, f64::max),
-    );
-    let stable = lab.paper.number("sec:exp-thm7/aleatoric")?;
-    findings.claim(
-        stable.low <= least && most <= stable.high,
-        format!("the aleatoric variance is {least:.3} to {most:.3} over K"),
-    );
-    let epistemic: Vec<f64> = means(1).collect();
-    let rises = epistemic.windows(2).take(2).all(|w| w[0] < w[1]);
-    let falls = epistemic.windows(2).skip(2).all(|w| w[0] > w[1]);
-    findings.claim(
-        rises && falls,
-        format!(
-            "the epistemic variance goes {} over K = 1, 2, 3, 5",
-            epistemic
-                .iter()
-                .map(|e| format!("{e:.3}"))
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
-    );
-    Ok(findings)
+            [&parts, &known_parts],
+        )?,
+        table(
+            "T7.identity",
+            "How the variances spread over entities, and the relative error of total = epistemic + \
+             aleatoric, which is zero in exact arithmetic",
+            [&others, &known_others],
+        )?,
+    ];
+    outcome.figures.push(figure(lab, &author, &known)?);
+    Ok(outcome)
 }
 
-fn figure(lab: &Lab, rows: &[Row]) -> Result<Figure, ExperimentError> {
-    let ours = |part: usize| -> Vec<(f64, f64)> {
-        let point = |r: &Row| (r.count as f64, r.parts[part].mean);
-        rows.iter().map(point).collect()
+fn figure(lab: &Lab, author: &Column, known: &Column) -> Result<Figure, ExperimentError> {
+    let at = |values: Vec<f64>| -> Vec<(f64, f64)> {
+        COUNTS.iter().map(|&k| k as f64).zip(values).collect()
     };
+    let ours = |part: usize| at(author.means(part));
     let errors = |part: usize| -> Vec<f64> {
-        let error = |r: &Row| r.parts[part].standard_error().unwrap_or(0.0);
-        rows.iter().map(error).collect()
+        let all = (0..COUNTS.len()).map(|at| author.part(at, part));
+        all.map(|s| s.deviation.unwrap_or(0.0)).collect()
     };
     let printed = |part: usize| lab.paper.points(&COUNTS, |k| id(k, PARTS[part]));
     let x = || Axis::linear("items K").marked(&COUNTS.map(|k| k as f64));
@@ -251,32 +277,38 @@ fn figure(lab: &Lab, rows: &[Row]) -> Result<Figure, ExperimentError> {
             Series::area("epistemic, on top", Role::Ours, total),
         ]
     };
-    let compared = |title: &str, part: usize, role, points| {
+    let compared = |title: &str, part: usize, points| {
         Panel::new(
             title.to_owned(),
             x(),
             y(),
             vec![
-                Series::line("here", role, ours(part)).with_errors(errors(part)),
+                Series::line("author's data", Role::Ours, ours(part)).with_errors(errors(part)),
+                Series::line("known posterior", Role::OursToo, at(known.means(part))),
                 Series::points("paper", Role::Paper, points),
             ],
         )
     };
     let panels = vec![
-        Panel::new("Stacked parts, here", x(), y(), stack(ours(2), ours(0))),
+        Panel::new(
+            "Stacked parts, author's data",
+            x(),
+            y(),
+            stack(ours(2), ours(0)),
+        ),
         Panel::new(
             "Stacked parts, paper (another scale)",
             x(),
             y(),
             stack(printed(2)?, printed(0)?),
         ),
-        compared("Epistemic", 1, Role::Ours, printed(1)?),
-        compared("Aleatoric", 2, Role::OursAlso, printed(2)?),
+        compared("Epistemic", 1, printed(1)?),
+        compared("Aleatoric", 2, printed(2)?),
     ];
     Ok(Figure::new(
         "T7",
         "Variance of the answer, split into epistemic and aleatoric parts, against the \
-                  number of items; bars are standard errors over entities.",
+                  number of items; bars are standard deviations of one run.",
         panels,
     ))
 }
@@ -284,6 +316,36 @@ fn figure(lab: &Lab, rows: &[Row]) -> Result<Figure, ExperimentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::Method;
+    use crate::answer::Answerer;
+    use crate::synthetic::AuthorData;
+
+    /// The parts are those that an answer states.
+    #[test]
+    fn variances_are_those_of_the_answers_that_ship() {
+        let data = AuthorData::main().unwrap();
+        let trained = Trained::with_author_weights(data, 1).unwrap();
+        let entity = &trained.test(0, 1).unwrap()[0];
+        let shipped = Answerer::builder(Method::Spn)
+            .model(trained.model.clone())
+            // An answer draws as many for each of its five items.
+            .samples(SAMPLES / entity.evidence.factors.len())
+            .seed(trained.seed)
+            .build()
+            .unwrap();
+        let items = entity
+            .embeddings
+            .chunks(crate::synthetic::EMBEDDING)
+            .enumerate();
+        let items: Vec<_> = items
+            .map(|(i, row)| serde_json::json!({"id": format!("e{i}"), "embedding": row}))
+            .collect();
+        let line = serde_json::json!({"entity": entity.evidence.name, "evidence": items});
+        let answer = shipped.answer(line.to_string()).unwrap();
+        let stated = answer.uncertainty.unwrap();
+        let ours = split(&trained, entity, 5, &mut FactorWorkspace::default()).unwrap();
+        assert_eq!(ours.parts, parts(&stated.variance));
+    }
 
     #[test]
     fn the_identity_fails_where_a_part_is_wrong() {

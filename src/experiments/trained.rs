@@ -1,4 +1,4 @@
-//! A model trained for a domain, and fresh entities to judge it by.
+//! A model, and entities that it was not trained on to judge it by.
 
 use std::ops::ControlFlow;
 
@@ -11,9 +11,11 @@ use crate::calibration::Evaluation;
 use crate::latent::{GaussianPosterior, MlpDecoder};
 use crate::learn::TrainSettings;
 use crate::log::Entity;
-use crate::model::{FitSettings, Model, Split, fit};
+use crate::model::{Corpus, FitSettings, Model, Split, fit};
 use crate::simplex::Distribution;
-use crate::synthetic::{Domain, EMBEDDING, Generator};
+use crate::synthetic::{
+    AuthorData, AuthorEntity, Domain, EMBEDDING, Generator, Part, SyntheticEntity, author_model,
+};
 
 /// Samples behind a factor: the paper's M = 16.
 pub const SAMPLES: usize = 16;
@@ -33,7 +35,7 @@ pub enum Contender {
     /// The prior-corrected product with all weights one, which is the posterior if the factors are
     /// (T1′).
     PriorCorrectedWeightsOne,
-    /// The exact Bayes posterior of the generator.
+    /// The exact Bayes posterior of the generator, where it is known.
     Exact,
 }
 
@@ -56,10 +58,10 @@ pub struct TestEntity {
     /// Embeddings of its items, row by row.
     pub embeddings: Vec<f32>,
     /// Posteriors, Monte Carlo factors of [`SAMPLES`] samples and weights of its items: what `lpf
-    /// infer` makes of the record that `lpf generate` writes for the entity.
+    /// infer` makes of the record of the entity.
     pub evidence: Entity<'static>,
-    /// The exact Bayes posterior, given all items.
-    pub exact: Distribution,
+    /// The exact Bayes posterior, given all items, where it is known.
+    pub exact: Option<Distribution>,
 }
 
 impl TestEntity {
@@ -68,16 +70,17 @@ impl TestEntity {
         self.evidence.posteriors.iter().flatten()
     }
 
-    /// The same entity with its first `count` items only.
+    /// The same entity with its first `count` items only, or all where there are no more.
     ///
     /// # Errors
     /// [`ExperimentError::Simplex`] where the exact posterior is not a number.
-    pub fn first(&self, count: usize, generator: &Generator) -> Result<Self, ExperimentError> {
+    pub fn first(&self, count: usize, trained: &Trained) -> Result<Self, ExperimentError> {
         let all = &self.evidence;
+        let count = count.min(all.factors.len());
         let embeddings = self.embeddings[..count * EMBEDDING].to_vec();
         Ok(TestEntity {
             label: self.label,
-            exact: generator.posterior(&embeddings)?,
+            exact: trained.exact(&embeddings)?,
             evidence: Entity {
                 name: all.name.clone(),
                 classes: all.classes.clone(),
@@ -92,21 +95,53 @@ impl TestEntity {
     }
 }
 
-/// A model trained for a domain.
+/// Where entities come from.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// A domain of our own, whose exact posterior is known.
+    Known {
+        /// Makes its entities.
+        generator: Generator,
+        /// Entities that were used up by training, validation and the split's test part.
+        used: u64,
+    },
+    /// The author's.
+    Author(AuthorData),
+}
+
+/// A model with the data it was trained on.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// Makes the domain's entities.
-    pub generator: Generator,
+    /// Where its entities come from.
+    pub data: Data,
     /// The model, with a learned aggregator.
     pub model: Model,
     /// Its decoder.
     pub decoder: MlpDecoder,
-    /// Entities that were used up by training, validation and the split's test part.
-    pub used: u64,
-    /// Seed of data and training, and of all that is drawn.
+    /// Seed of training, and of all that is drawn.
     pub seed: u64,
     /// Answers with the model; the method is set for each contender.
     answerer: Answerer,
+}
+
+/// Trains encoder, decoder and aggregator with the reference's settings.
+fn trained(
+    corpus: &Corpus,
+    split: &Split,
+    settings: &Settings,
+    seed: u64,
+) -> Result<Model, ExperimentError> {
+    let fit_settings = FitSettings {
+        vae: TrainSettings {
+            epochs: settings.epochs,
+            seed,
+            ..TrainSettings::default()
+        },
+        aggregator: Some(HIDDEN),
+        temperature: false,
+    };
+    let model = fit(corpus, split, &fit_settings, |_| ControlFlow::Continue(()))?;
+    Ok(model)
 }
 
 impl Trained {
@@ -116,50 +151,103 @@ impl Trained {
     /// [`ExperimentError::Fit`], [`ExperimentError::Answerer`].
     pub fn new(domain: &'static Domain, settings: &Settings) -> Result<Self, ExperimentError> {
         let generator = Generator::new(domain);
-        let seed = settings.seed;
-        let corpus = generator.corpus(seed, 0, settings.entities);
+        let (seed, used) = (settings.seed, settings.entities);
+        let corpus = generator.corpus(seed, 0, used);
         let split = Split::new(corpus.labels.len(), seed);
-        let fit_settings = FitSettings {
-            vae: TrainSettings {
-                epochs: settings.epochs,
-                seed,
-                ..TrainSettings::default()
-            },
-            aggregator: Some(HIDDEN),
-            temperature: false,
-        };
-        let model = fit(
-            &corpus,
-            &split,
-            &fit_settings,
-            |_| ControlFlow::Continue(()),
-        )?;
+        let model = trained(&corpus, &split, settings, seed)?;
+        Self::answering(Data::Known { generator, used }, model, seed)
+    }
+
+    /// Trains on the author's data, split as its generator splits them.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Fit`], [`ExperimentError::Answerer`].
+    pub fn on_author(
+        data: AuthorData,
+        settings: &Settings,
+        seed: u64,
+    ) -> Result<Self, ExperimentError> {
+        let (corpus, split) = data.corpus()?;
+        let model = trained(&corpus, &split, settings, seed)?;
+        Self::answering(Data::Author(data), model, seed)
+    }
+
+    /// The weights that the author's implementation trained, with the class frequencies of `data`.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Answerer`].
+    pub fn with_author_weights(data: AuthorData, seed: u64) -> Result<Self, ExperimentError> {
+        let mut model = author_model().map_err(crate::error::Error::from)?;
+        let (corpus, split) = data.corpus()?;
+        model.prior = Some(corpus.prior_of(split.training())?);
+        Self::answering(Data::Author(data), model, seed)
+    }
+
+    fn answering(data: Data, model: Model, seed: u64) -> Result<Self, ExperimentError> {
         let answerer = Answerer::builder(Method::Spn)
             .model(model.clone())
             .samples(SAMPLES)
             .seed(seed)
             .build()?;
         Ok(Trained {
-            generator,
+            data,
             decoder: model.vae.decoder()?,
             model,
-            used: settings.entities,
             seed,
             answerer,
         })
     }
 
-    /// The domain.
-    pub fn domain(&self) -> &'static Domain {
-        self.generator.domain()
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.model.vae.shape().classes
     }
 
-    /// Fresh entities `first..first + count`: entity 0 is the first that training did not use.
+    /// How frequent the classes are: by the generator's own numbers where they are known, otherwise
+    /// counted in the training part.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Simplex`], which a valid model does not give.
+    pub fn prior(&self) -> Result<Distribution, ExperimentError> {
+        match (&self.data, &self.model.prior) {
+            (Data::Author(_), Some(prior)) => Ok(prior.clone()),
+            (Data::Author(_), None) => Ok(Distribution::uniform(self.classes())?),
+            (Data::Known { generator, .. }, _) => {
+                Ok(Distribution::from_weights(generator.domain().prior())?)
+            }
+        }
+    }
+
+    /// The exact posterior of rows of embeddings, where it is known.
+    fn exact(&self, embeddings: &[f32]) -> Result<Option<Distribution>, ExperimentError> {
+        Ok(match &self.data {
+            Data::Known { generator, .. } => Some(generator.posterior(embeddings)?),
+            Data::Author(_) => None,
+        })
+    }
+
+    fn judged(&self, name: String, entity: SyntheticEntity) -> Result<TestEntity, ExperimentError> {
+        Ok(TestEntity {
+            label: entity.label,
+            exact: self.exact(&entity.embeddings)?,
+            evidence: self.answerer.entity(entity.record(name))?,
+            embeddings: entity.embeddings,
+        })
+    }
+
+    /// Entities `first..first + count` that training did not use. A domain has as many as are asked
+    /// for; of the author's data these are the test part, which has an end.
     ///
     /// # Errors
     /// An [`ExperimentError`] that names the stage.
     pub fn test(&self, first: u64, count: u64) -> Result<Vec<TestEntity>, ExperimentError> {
-        self.test_of(&self.generator, first, count)
+        match &self.data {
+            Data::Known { generator, .. } => self.test_of(generator, first, count),
+            Data::Author(data) => {
+                let part = data.part(Part::Test).skip(first as usize);
+                self.author_entities(part.take(count as usize))
+            }
+        }
     }
 
     /// The same from another generator, such as that of the same domain with more items.
@@ -172,31 +260,48 @@ impl Trained {
         first: u64,
         count: u64,
     ) -> Result<Vec<TestEntity>, ExperimentError> {
+        let used = match &self.data {
+            Data::Known { used, .. } => *used,
+            Data::Author(_) => 0,
+        };
         let entities = (first..first + count).into_par_iter().map(|index| {
-            let index = self.used + index;
-            let entity = generator.entity(self.seed, index);
-            let record = entity.record(generator.entity_name(index));
-            Ok(TestEntity {
-                label: entity.label,
-                exact: generator.posterior(&entity.embeddings)?,
-                evidence: self.answerer.entity(record)?,
-                embeddings: entity.embeddings,
-            })
+            let entity = generator.entity(self.seed, used + index);
+            self.judged(generator.entity_name(used + index), entity)
         });
         entities.collect()
+    }
+
+    /// Some entities of the author's.
+    ///
+    /// # Errors
+    /// As [`Trained::test`].
+    pub fn author_entities<'a>(
+        &self,
+        entities: impl Iterator<Item = &'a AuthorEntity>,
+    ) -> Result<Vec<TestEntity>, ExperimentError> {
+        let entities: Vec<&AuthorEntity> = entities.collect();
+        let judged = entities
+            .par_iter()
+            .map(|entity| self.judged(entity.name.clone(), entity.evidence()?));
+        judged.collect()
     }
 
     /// What a contender says about each entity.
     ///
     /// # Errors
-    /// [`ExperimentError::Record`] where evidence cannot be combined.
+    /// [`ExperimentError::Record`] where evidence cannot be combined, [`ExperimentError::Unknown`]
+    /// for the exact posterior of data that have none.
     pub fn answers(
         &self,
         contender: Contender,
         entities: &[TestEntity],
     ) -> Result<Vec<Distribution>, ExperimentError> {
         let method = match contender {
-            Contender::Exact => return Ok(entities.iter().map(|e| e.exact.clone()).collect()),
+            Contender::Exact => {
+                let exact = entities.iter().map(|e| e.exact.clone());
+                let exact: Option<Vec<Distribution>> = exact.collect();
+                return exact.ok_or(ExperimentError::Unknown);
+            }
             Contender::PriorCorrectedWeightsOne => Method::PriorCorrected,
             Contender::Method(method) => method,
         };
@@ -232,34 +337,33 @@ mod tests {
     use super::*;
     use crate::synthetic::DOMAINS;
 
-    /// The experiments run what ships: generated records, answered by the trained model.
-    #[test]
-    fn answers_are_those_of_infer_to_generated_records() {
-        let settings = Settings {
-            entities: 40,
-            epochs: 1,
-            ..Settings::default()
-        };
-        let trained = Trained::new(&DOMAINS[0], &settings).unwrap();
-        let entities = trained.test(3, 2).unwrap();
+    const SETTINGS: Settings = Settings {
+        seed: 1,
+        trials: None,
+        entities: 40,
+        epochs: 1,
+        truth: 1000,
+    };
+
+    /// The experiments run what ships: records as they are written, answered by the trained model.
+    fn answers_are_those_of_infer(trained: &Trained, entities: &[TestEntity]) {
         for method in Method::ALL {
             let answers = trained
-                .answers(Contender::Method(method), &entities)
+                .answers(Contender::Method(method), entities)
                 .unwrap();
             let builder = Answerer::builder(method).model(trained.model.clone());
             let shipped = builder
                 .samples(SAMPLES)
-                .seed(settings.seed)
+                .seed(SETTINGS.seed)
                 .build()
                 .unwrap();
-            for (index, answer) in (43..).zip(answers) {
-                let entity = trained.generator.entity(settings.seed, index);
+            for (entity, answer) in entities.iter().zip(answers) {
                 let items: Vec<_> = entity.embeddings.chunks(EMBEDDING).enumerate().collect();
                 let items: Vec<_> = items
                     .iter()
                     .map(|(i, row)| serde_json::json!({"id": format!("e{i}"), "embedding": row}))
                     .collect();
-                let name = format!("compliance-{index}");
+                let name = &entity.evidence.name;
                 let line = serde_json::json!({"entity": name, "evidence": items}).to_string();
                 assert_eq!(
                     shipped.answer(line).unwrap().distribution,
@@ -271,8 +375,41 @@ mod tests {
         let ones = Contender::PriorCorrectedWeightsOne;
         let shipped = Contender::Method(Method::PriorCorrected);
         assert_ne!(
-            trained.answers(ones, &entities).unwrap(),
-            trained.answers(shipped, &entities).unwrap()
+            trained.answers(ones, entities).unwrap(),
+            trained.answers(shipped, entities).unwrap()
         );
+    }
+
+    #[test]
+    fn answers_are_those_of_infer_to_generated_records() {
+        let trained = Trained::new(&DOMAINS[0], &SETTINGS).unwrap();
+        let entities = trained.test(3, 2).unwrap();
+        assert_eq!(entities[0].evidence.name, "compliance-43");
+        answers_are_those_of_infer(&trained, &entities);
+        let generator = Generator::new(&DOMAINS[0]);
+        let again = generator.entity(SETTINGS.seed, 43);
+        assert_eq!(entities[0].embeddings, again.embeddings);
+    }
+
+    #[test]
+    fn answers_are_those_of_infer_to_the_authors_entities() {
+        let data = AuthorData::main().unwrap().first(60);
+        let trained = Trained::on_author(data.clone(), &SETTINGS, SETTINGS.seed).unwrap();
+        let entities = trained.test(0, 2).unwrap();
+        answers_are_those_of_infer(&trained, &entities);
+        // The names and the parts are the author's.
+        let test: Vec<&AuthorEntity> = data.part(Part::Test).collect();
+        assert_eq!(entities[1].evidence.name, test[1].name);
+        assert_eq!(trained.test(0, 1000).unwrap().len(), test.len());
+        assert!(matches!(
+            trained.answers(Contender::Exact, &entities),
+            Err(ExperimentError::Unknown)
+        ));
+        // What is trained is what `fit` gives for that corpus and split: nothing of its own.
+        let (corpus, split) = data.corpus().unwrap();
+        let shipped = super::trained(&corpus, &split, &SETTINGS, SETTINGS.seed).unwrap();
+        assert_eq!(trained.model, shipped);
+        let reference = Trained::with_author_weights(data, 1).unwrap();
+        answers_are_those_of_infer(&reference, &reference.test(0, 2).unwrap());
     }
 }

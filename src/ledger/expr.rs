@@ -35,6 +35,8 @@ pub enum LedgerError {
         /// What is wrong with it.
         message: String,
     },
+    /// Embedded data or weights that cannot be used.
+    Data(String),
 }
 
 impl fmt::Display for LedgerError {
@@ -46,6 +48,7 @@ impl fmt::Display for LedgerError {
                 "{what} is undefined for the printed numbers; look for a misprint among them"
             ),
             LedgerError::Formula { formula, message } => write!(f, "`{formula}`: {message}"),
+            LedgerError::Data(what) => f.write_str(what),
         }
     }
 }

@@ -53,7 +53,10 @@ impl Corpus {
 
     /// The share of each class among some entities, counting one more of each class: a class that
     /// happens to be absent is rare, not impossible.
-    fn prior_of(&self, entities: &[usize]) -> Result<Distribution, SimplexError> {
+    ///
+    /// # Errors
+    /// [`SimplexError`] where there are no classes.
+    pub fn prior_of(&self, entities: &[usize]) -> Result<Distribution, SimplexError> {
         let mut counts = vec![1.0; self.classes.len()];
         for &e in entities {
             if let Some(count) = counts.get_mut(self.labels[e]) {

@@ -34,6 +34,15 @@ impl Split {
         }
     }
 
+    /// A split that was made elsewhere.
+    pub fn given(training: &[usize], validation: &[usize], test: &[usize]) -> Self {
+        Split {
+            order: [training, validation, test].concat(),
+            training: training.len(),
+            validation: validation.len(),
+        }
+    }
+
     fn part(&self, range: Range<usize>) -> &[usize] {
         self.order.get(range).unwrap_or(&[])
     }

@@ -2,21 +2,21 @@
 
 use num_rational::BigRational;
 
-use super::{Check, Context, Outcome, row_name};
+use super::{Check, Context, Outcome, author, row_name};
 use crate::bounds::{dependence_calibration_error, gaussian_total_correlation};
 use crate::ledger::paper::Printed;
 use crate::ledger::verdict::{Finding, VerdictKind};
 use crate::math::Enclosure;
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
-    ("A1", independence),
+    ("A1", author::independence),
     ("A2", variance),
     ("A3", decoder),
     ("A4", validity),
     ("A5", finite),
     ("A5.sources", sources),
     ("A6", floor),
-    ("A6.measured", measured),
+    ("A6.measured", author::floor),
     ("A6.entropy", entropy),
     ("A6.loss", loss),
     ("A6.aleatoric", aleatoric),
@@ -37,31 +37,16 @@ fn of(name: &str) -> String {
     format!("[{}]", id(name))
 }
 
-fn independence(cx: &Context<'_>) -> Outcome {
-    let rho = cx.number(&id("A1/correlation"))?;
-    if !cx.exceeds(&of("A1/correlation"), "0")? {
-        return Ok(Finding::reproduced("no correlation", Vec::new()));
-    }
-    Ok(Finding::not_reproducible(
-        format!(
-            "a correlation of {rho} is a violation; no tolerance is printed to hold it against"
-        ),
-        price(&rho),
-    ))
-}
-
 /// What dependence may cost by E1: Gaussian items of which every two have this correlation.
-fn price(rho: &Printed) -> Vec<String> {
-    let mut lines = vec![format!(
-        "the correlation {rho} is not zero, so exact independence does not hold"
-    )];
+pub(super) fn price(rho: &Printed) -> Vec<String> {
     let correlation = Enclosure::exact(rho.value()).approx();
+    let mut lines = Vec::new();
     for items in [5, 10] {
         let total = gaussian_total_correlation(items, correlation);
         if let Ok(error) = total.and_then(dependence_calibration_error) {
             lines.push(format!(
-                "by E1 it may cost the prior-corrected product of {items} Gaussian items a calibration error of \
-                 up to {error:.3}"
+                "by E1 the printed correlation {rho} may cost the prior-corrected product of {items} \
+                 Gaussian items a calibration error of up to {error:.3}"
             ));
         }
     }
@@ -218,10 +203,4 @@ fn summary(cx: &Context<'_>) -> Outcome {
         format!("{holding} follow from the printed numbers"),
         evidence,
     ))
-}
-
-fn measured(cx: &Context<'_>) -> Outcome {
-    let codes = cx.number(&id("A6/codes"))?;
-    let reason = format!("a minimum over {codes} codes of a decoder that is not published");
-    Ok(Finding::not_reproducible(reason, Vec::new()))
 }

@@ -10,6 +10,7 @@
 
 mod appendix;
 mod assumptions;
+mod author;
 mod comparisons;
 mod exact;
 mod lemmas;

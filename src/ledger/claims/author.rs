@@ -1,0 +1,81 @@
+//! Claims about measurements, judged by what the author's generator makes and by the weights that the
+//! author's implementation trained: nothing nearer to the paper's run is published.
+
+use num_traits::ToPrimitive;
+
+use super::{Context, Outcome};
+use crate::experiments::{Counts, decoded_codes, same_text};
+use crate::ledger::expr::LedgerError;
+use crate::ledger::paper::Printed;
+use crate::ledger::verdict::Finding;
+use crate::synthetic::{AuthorData, author_model};
+
+/// What a verdict on these data does not say.
+const CAVEAT: &str = "caveat: the author's generator, not the author's run";
+
+/// Seed of the random codes.
+const SEED: u64 = 1;
+
+fn failed(error: impl std::fmt::Display) -> LedgerError {
+    LedgerError::Data(error.to_string())
+}
+
+/// A1: items of one entity repeat each other's text.
+pub(super) fn independence(_: &Context<'_>) -> Outcome {
+    let main = AuthorData::main().map_err(failed)?;
+    let [within, between] = same_text(&main);
+    let counts = Counts::of(&main);
+    // Equal shares, compared in whole numbers.
+    let equal = u128::from(within.same) * u128::from(between.all)
+        <= u128::from(between.same) * u128::from(within.all);
+    let percent = |same: u64, all: u64| 100.0 * same as f64 / all as f64;
+    let line = format!(
+        "two items of one entity have the same text in {:.1} % of pairs, two of different entities of \
+         one class in {:.2} %",
+        percent(within.same, within.all),
+        percent(between.same, between.all)
+    );
+    let evidence = vec![
+        format!(
+            "{} of {} entities have the same text more than once, {} of them from two different \
+             sources",
+            counts.repeating, counts.entities, counts.from_two_sources
+        ),
+        format!(
+            "{} of {} pairs of one entity, {} of {} pairs of one class; given the class, independent \
+             items would have the same text equally often",
+            within.same, within.all, between.same, between.all
+        ),
+        CAVEAT.to_owned(),
+    ];
+    Ok(if equal {
+        Finding::not_reproducible(line, evidence)
+    } else {
+        Finding::refuted(line, evidence)
+    })
+}
+
+/// A6: the smallest probability at random latent codes.
+pub(super) fn floor(cx: &Context<'_>) -> Outcome {
+    let count = cx.number("sec:assumption-validation/A6/codes")?;
+    let floor = cx.number("sec:assumption-validation/A6/floor")?;
+    let decoder = author_model().map_err(failed)?.vae.decoder();
+    let number = |of: &Printed| of.value().to_f64().unwrap_or(f64::NAN);
+    let (codes, least) = (number(&count) as usize, number(&floor));
+    let codes = decoded_codes(&decoder.map_err(failed)?, codes, SEED).map_err(failed)?;
+    let entries = codes.iter().flat_map(|code| code.probabilities());
+    let smallest = entries.copied().fold(f64::INFINITY, f64::min);
+    let below = codes
+        .iter()
+        .filter(|code| code.probabilities().iter().any(|&p| p < least))
+        .count();
+    Ok(Finding::decided(
+        smallest >= least,
+        format!("at least {floor} at {count} random codes"),
+        format!("{smallest:.1e} with the weights of the author's implementation"),
+        vec![
+            format!("{below} of {count} codes have a probability below {floor}"),
+            CAVEAT.to_owned(),
+        ],
+    ))
+}
