@@ -167,6 +167,7 @@ pub struct Audit<'a> {
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
+    independent_rows: bool,
     seed: u64,
     progress: Progress<'a>,
 }
@@ -197,6 +198,7 @@ impl<'a> Audit<'a> {
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
+            independent_rows: false,
             seed: 0,
             progress: Progress(&|_| {}),
         }
@@ -274,6 +276,9 @@ impl<'a> Audit<'a> {
         undecided: Undecided;
         /// Whether a row that cannot be used is an error [default: no, such rows are counted].
         strict: bool;
+        /// Whether rows are independent though they are of the same entities [default: no, rows of one
+        /// entity count as one cluster].
+        independent_rows: bool;
         /// Seed of the simulations [default: 0].
         seed: u64;
     }
@@ -375,6 +380,7 @@ impl<'a> Audit<'a> {
             thresholds,
             seed: self.seed,
             prior,
+            independent_rows: self.independent_rows,
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,

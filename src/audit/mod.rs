@@ -5,10 +5,11 @@
 //! | `builder` | [`Audit`]: what is audited, how, and against which limits |
 //! | `scan` | a log of any length into a tally, in constant memory, on all threads |
 //! | `tally`, `evidence_tally`, `item_tally` | [`Tally`]: counts and exact sums, which add up over shards |
-//! | `grid`, `histogram`, `listed`, `sample` | what a tally is made of: confidences on a fine grid, quantiles, the rows that are listed, a bounded sample |
+//! | `grid`, `histogram`, `listed`, `sample`, `clusters` | what a tally is made of: confidences on a fine grid, quantiles, the rows that are listed, a bounded sample, sums by entity |
 //! | `state` | a tally in a file |
 //! | `rounding` | how far an answer may be from its aggregate, and a weight from its confidence, for rounding alone |
-//! | `intervals`, `null`, `smooth` | intervals, verdicts and power; the ECE of a calibrated model; the smooth error's interval |
+//! | `intervals`, `calibration_error`, `smooth` | intervals and verdicts, and how many rows would decide; the intervals of the calibration errors |
+//! | `null`, `permutation` | the ECE of a calibrated model; tests of "no drift" |
 //! | `checks` | from a tally to checks with verdicts |
 //! | `gate_file` | [`Gate`]: limits for an audit, as TOML |
 //! | `outcome` | [`AuditReport`]: the result of an audit, as pure data |
@@ -18,7 +19,9 @@
 //! same report, byte for byte.
 
 mod builder;
+mod calibration_error;
 mod checks;
+mod clusters;
 mod evidence_tally;
 mod gate_file;
 mod grid;
@@ -28,6 +31,7 @@ mod item_tally;
 mod listed;
 mod null;
 mod outcome;
+mod permutation;
 mod rounding;
 mod sample;
 mod scan;
@@ -39,6 +43,7 @@ pub use builder::{Audit, DEFAULT_BINS, Log};
 pub use checks::{
     CHECKS, CONFIDENCE, CheckKind, ThresholdError, default_thresholds, set_threshold,
 };
+pub use clusters::Repeats;
 pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use outcome::{
     AuditReport, Check, CheckInterval, CheckVerdict, Curves, FIRST_REJECTIONS, InfluencePoint,

@@ -25,4 +25,5 @@ pub use isotonic::{Block, IsotonicMap, MAX_BLOCKS};
 pub use map::{Calibrated, CalibrationMap, HistogramMap, MapError, MapMethod, Temperature};
 pub use reliability::{BinMeans, BinTotals, Reliability, ReliabilityBin};
 pub use scores::Evaluation;
+pub(crate) use scores::{RowScores, SMALLEST};
 pub use smooth::{SmoothCell, SmoothEce, smooth_ece, smooth_ece_at};

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, finding, limit, place, provenance, reasons_table, summary, verdict,
+    checks_table, digits, entities, finding, limit, place, promise, provenance, reasons_table,
+    summary, verdict,
 };
 use super::{escape_html, escape_terminal, page, svg, table_html};
 use crate::audit::{AuditReport, Check, CheckVerdict};
@@ -12,6 +13,9 @@ use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
     out.push_str(&table_html(&checks_table(audit)));
+    for words in entities(audit).into_iter().chain([promise(audit)]) {
+        let _ = writeln!(out, "<p>{}</p>", safe(&words));
+    }
     for figure in figures(audit) {
         let _ = writeln!(
             out,
@@ -99,6 +103,8 @@ fn article(check: &Check) -> String {
         }
     };
     item("value", check.value.map_or(String::new(), digits));
+    let estimand = check.interval.map_or("", |_| check.estimand);
+    item("the interval is for", estimand.to_owned());
     item(
         "interval",
         check.interval.map_or(String::new(), |i| {

@@ -189,8 +189,9 @@ impl Estimate {
     /// With four digits.
     fn shown(&self) -> String {
         match self.interval {
+            _ if self.value.is_infinite() => "infinite".to_string(),
+            Some((low, high)) if high.is_infinite() => format!("{:.4} [{low:.4}, ∞)", self.value),
             Some((low, high)) => format!("{:.4} [{low:.4}, {high:.4}]", self.value),
-            None if self.value.is_infinite() => "infinite".to_string(),
             None => format!("{:.4}", self.value),
         }
     }
@@ -458,8 +459,8 @@ fn text(report: &Report<'_>) -> String {
         CalibrationMap::Histogram(_) => {}
     }
     out += &format!("\n{}", table_text(&scores));
-    out += "Intervals hold for independent rows; that of the log loss is a normal approximation for \
-            many rows.\n";
+    out += "Intervals hold for independent rows, whatever the model. No number of rows bounds a log loss \
+            from above.\n";
     if a.impossible > 0 {
         out += &format!(
             "\nThe map gives probability zero to the true class of {} of these rows.\n",
