@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help verify test quick prove prove-slow prove-exhaustive prove-mutants properties snapshots \
+.PHONY: help verify test quick prove prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
         bench report experiments lint kani-setup need-cargo
 
@@ -89,6 +89,10 @@ theory-docs: need-cargo ## The tables of docs/theory.md, from the sources of the
 properties: need-cargo ## Statistical properties, each with its negative control; LPF_SEED=random for a new seed.
 	$(CARGO) test --quiet --test properties
 	@echo 'make properties: outcome in $(OUT)/properties.json'
+
+simulate: need-cargo ## The audit on many simulated logs: false verdicts, power, rows that decide (an hour or so).
+	LPF_SIMULATE=1 $(CARGO) test --release --test properties audit.
+	@echo 'make simulate: all rates in $(OUT)/simulation.md'
 
 snapshots: need-cargo ## The paper's tables and our own, against the pinned ones.
 	$(CARGO) test --quiet --test snapshots

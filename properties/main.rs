@@ -7,6 +7,7 @@
 // A binary exports nothing: `pub` means "outside this file" here.
 #![allow(unreachable_pub)]
 
+mod audit;
 mod calibration;
 mod e2;
 mod e3;
@@ -66,6 +67,7 @@ fn all() -> Vec<&'static Property> {
         e2::PROPERTIES,
         e3::PROPERTIES,
         calibration::PROPERTIES,
+        audit::PROPERTIES,
         metamorphic::PROPERTIES,
         networks::PROPERTIES,
     ]
@@ -170,6 +172,10 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         }
+    }
+    if let Err(error) = audit::write_table() {
+        println!("test result: FAILED. the rates could not be written: {error}");
+        return ExitCode::FAILURE;
     }
     let failed: Vec<&Row> = run.properties.iter().filter(|r| !r.passed).collect();
     for row in &failed {

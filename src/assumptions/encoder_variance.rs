@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::items::check_offsets;
 use super::{AssumptionError, Share};
-use crate::bounds::positive;
+use crate::bounds::{GroupSums, positive};
 use crate::math::{DoubleDouble, ExactSum};
 
 /// The 97.5th percentile of the standard normal distribution: two-sided 95 in a hundred.
@@ -138,6 +138,19 @@ impl NormSums {
     /// Number of items.
     pub fn items(&self) -> u64 {
         self.items
+    }
+
+    /// The sums over entities, none of which has more than `most` items.
+    pub(crate) fn group_sums(&self, most: u64) -> GroupSums {
+        GroupSums {
+            groups: self.entities as f64,
+            count: self.items as f64,
+            largest: most as f64,
+            count_squares: self.counts.to_f64(),
+            sum: self.total.to_f64(),
+            squares: self.squares.to_f64(),
+            cross: self.cross.to_f64(),
+        }
     }
 
     /// The mean norm over items; `None` without items.

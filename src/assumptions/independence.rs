@@ -1,8 +1,8 @@
 //! A1: given the class, the items of one entity are independent of each other.
 //!
 //! # What is measured
-//! Within a class, `cᵢ = Φᵢ − Φ̄` is item `i`'s factor less the mean factor of the class's items. The
-//! correlation is Fisher's for groups, over all classes' probabilities together:
+//! Within a class, `cᵢ = Φᵢ − Φ̄` is item `i`'s factor less the mean factor of the class's items of the same
+//! source. The correlation is Fisher's for groups, over all classes' probabilities together:
 //!
 //! ```text
 //!     ρ = mean over pairs i ≠ j of one entity of ⟨cᵢ, cⱼ⟩  /  mean over items of ‖cᵢ‖².
@@ -11,10 +11,11 @@
 //! Range `[−1, 1]`; 1 where every entity repeats one item, near 0 where items are independent.
 //!
 //! # The test
-//! *Hypothesis*: given the class, all items are drawn independently from one distribution, which
-//! is A1 together with "no item's distribution depends on its place or on how many there are".
-//! Dealing the items of the class anew to its entities, each keeping its number of items, then
-//! changes nothing in distribution. With `T = |Σ⟨cᵢ, cⱼ⟩ − its mean over all deals|` and `B` random
+//! *Hypothesis*: given the class, all items are drawn independently, those of one source from one
+//! distribution, which is A1 together with "no item's distribution depends on how many there are".
+//! Sources may differ as they like: a sharp and a blunt one are no evidence against A1. Dealing the items
+//! of each source anew to the places that they were taken from then changes nothing in distribution.
+//! [`independence`] takes all items for items of one source. With `T = |Σ⟨cᵢ, cⱼ⟩ − its mean over all deals|` and `B` random
 //! deals, `p = (1 + #{b : T_b ≥ T})/(1 + B)`.
 //!
 //! *The level is exact*: data and `B` deals are `1 + B` exchangeable values, so the rank of the
@@ -24,6 +25,8 @@
 //!
 //! *Several classes*: p-values are adjusted by Holm's method, so that the chance of one false alarm
 //! or more is at most the level.
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
@@ -137,35 +140,47 @@ struct Group {
     rows: Vec<i64>,
     /// How many items each entity has.
     sizes: Vec<usize>,
+    /// The positions of the items of each source.
+    sources: Vec<Vec<usize>>,
     classes: usize,
 }
 
+/// An entity's factors and the source of each.
+type Sourced<'a> = (&'a [Distribution], &'a [usize]);
+
 impl Group {
-    fn new<'a>(entities: impl Iterator<Item = &'a [Distribution]>, classes: usize) -> Self {
+    fn new<'a>(entities: impl Iterator<Item = Sourced<'a>>, classes: usize) -> Self {
         let mut rows = Vec::new();
         let mut sizes = Vec::new();
-        for entity in entities {
+        let mut positions: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut items = 0;
+        for (entity, sources) in entities {
             sizes.push(entity.len());
             let entries = entity.iter().flat_map(Distribution::probabilities);
             rows.extend(entries.map(|p| libm::round(p * UNIT) as i64));
+            for (i, source) in sources.iter().enumerate() {
+                positions.entry(*source).or_default().push(items + i);
+            }
+            items += entity.len();
         }
-        let items = (rows.len() / classes) as i128;
+        let sources: Vec<Vec<usize>> = positions.into_values().collect();
         // Any centre gives a valid test; the mean gives the correlation its meaning.
-        for class in 0..classes {
-            let column = || rows.iter().skip(class).step_by(classes);
-            let total: i128 = column().map(|&x| i128::from(x)).sum();
-            let mean = if items == 0 {
-                0
-            } else {
-                (total / items) as i64
-            };
-            for x in rows.iter_mut().skip(class).step_by(classes) {
-                *x -= mean;
+        for source in &sources {
+            for class in 0..classes {
+                let total: i128 = source
+                    .iter()
+                    .map(|i| i128::from(rows[i * classes + class]))
+                    .sum();
+                let mean = (total / source.len().max(1) as i128) as i64;
+                for i in source {
+                    rows[i * classes + class] -= mean;
+                }
             }
         }
         Group {
             rows,
             sizes,
+            sources,
             classes,
         }
     }
@@ -209,26 +224,62 @@ impl Group {
         self.squared_sums(0..self.items(), &mut sums)
     }
 
-    /// The mean of [`Group::squared_sums`] over all deals: each pair is as likely as any other, so
-    /// a pair's share of `‖Σcᵢ‖² − Σ‖cᵢ‖²`.
+    /// The mean of [`Group::squared_sums`] over all deals: two places of one source get any pair of its
+    /// items alike, places of different sources get items independently of each other.
     fn expected(&self) -> f64 {
-        let n = self.items() as f64;
-        let mut whole = vec![0i64; self.classes];
-        for row in self.rows.chunks_exact(self.classes) {
-            for (sum, x) in whole.iter_mut().zip(row) {
-                *sum += x;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let mut source_of = vec![0; self.items()];
+        // The mean item of each source, and the mean product of two different items of it.
+        let mut means = Vec::with_capacity(self.sources.len());
+        for (number, source) in self.sources.iter().enumerate() {
+            let n = source.len() as f64;
+            let mut whole = vec![0i64; self.classes];
+            let mut squares = 0i128;
+            for &item in source {
+                source_of[item] = number;
+                let row = &self.rows[item * self.classes..(item + 1) * self.classes];
+                for (sum, x) in whole.iter_mut().zip(row) {
+                    *sum += x;
+                    squares += i128::from(*x) * i128::from(*x);
+                }
             }
+            let square = |&x: &i64| i128::from(x) * i128::from(x);
+            let pairs = (whole.iter().map(square).sum::<i128>() - squares) as f64;
+            let pair = if source.len() > 1 {
+                pairs / (n * (n - 1.0))
+            } else {
+                0.0
+            };
+            let mean: Vec<f64> = whole.iter().map(|&x| x as f64 / n).collect();
+            means.push((mean, pair));
         }
-        let square = |&x: &i64| i128::from(x) * i128::from(x);
-        let all_pairs = whole.iter().map(square).sum::<i128>() - self.squares();
-        let share = self.ordered_pairs() as f64 / (n * (n - 1.0));
-        self.squares() as f64 + share * all_pairs as f64
+        let mut total = self.squares() as f64;
+        let mut first = 0;
+        for &size in &self.sizes {
+            // How many items of each source this entity has.
+            let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
+            for source in &source_of[first..first + size] {
+                *counts.entry(*source).or_insert(0.0) += 1.0;
+            }
+            first += size;
+            let mut sum = vec![0.0; self.classes];
+            for (source, count) in counts {
+                let (mean, pair) = &means[source];
+                total += count * (count - 1.0) * pair - count * count * dot(mean, mean);
+                for (s, x) in sum.iter_mut().zip(mean) {
+                    *s += count * x;
+                }
+            }
+            total += dot(&sum, &sum);
+        }
+        total
     }
 
     /// The p-value, or `None` where every deal gives the same.
     fn p_value(&self, stream_of: impl Fn(u64) -> Stream + Sync, permutations: u64) -> Option<f64> {
         let filled = self.sizes.iter().filter(|&&k| k > 0).count();
-        if filled < 2 || self.ordered_pairs() == 0 || self.squares() == 0 {
+        let movable = self.sources.iter().any(|source| source.len() > 1);
+        if filled < 2 || self.ordered_pairs() == 0 || self.squares() == 0 || !movable {
             return None;
         }
         let expected = self.expected();
@@ -242,8 +293,11 @@ impl Group {
                 let mut stream = stream_of(b);
                 order.clear();
                 order.extend(0..items);
-                for last in (1..items).rev() {
-                    order.swap(last, stream.below(last as u64 + 1) as usize);
+                for source in &self.sources {
+                    for last in (1..source.len()).rev() {
+                        let other = stream.below(last as u64 + 1) as usize;
+                        order.swap(source[last], source[other]);
+                    }
                 }
                 let dealt = self.squared_sums(order.iter().copied(), sums);
                 u64::from(distance(dealt) >= observed)
@@ -279,16 +333,38 @@ pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Checks A1 on factors and labels; `labels` has one entry for each entity.
+/// Checks A1 on factors and labels; `labels` has one entry for each entity. All items are taken to be of
+/// one source.
 ///
 /// # Errors
-/// [`AssumptionError::Lengths`], [`AssumptionError::Label`], [`AssumptionError::TooManyItems`];
-/// [`AssumptionError::Parameter`] for no permutations or a level outside `(0, 1)`.
+/// As [`independence_by_source`].
 pub fn independence(
     items: &Items<'_>,
     labels: &[usize],
     test: &IndependenceTest,
 ) -> Result<Independence, AssumptionError> {
+    independence_by_source(items, &vec![0; items.factors().len()], labels, test)
+}
+
+/// Checks A1 on factors and labels; `labels` has one entry for each entity, and `sources` the number of a
+/// source for each item.
+///
+/// # Errors
+/// [`AssumptionError::Lengths`], [`AssumptionError::Label`], [`AssumptionError::TooManyItems`];
+/// [`AssumptionError::Parameter`] for no permutations or a level outside `(0, 1)`.
+pub fn independence_by_source(
+    items: &Items<'_>,
+    sources: &[usize],
+    labels: &[usize],
+    test: &IndependenceTest,
+) -> Result<Independence, AssumptionError> {
+    if sources.len() != items.factors().len() {
+        return Err(AssumptionError::Lengths {
+            name: "sources",
+            expected: items.factors().len(),
+            found: sources.len(),
+        });
+    }
     items.check_labels(labels)?;
     if items.factors().len() > MAX_ITEMS {
         return Err(AssumptionError::TooManyItems {
@@ -299,10 +375,19 @@ pub fn independence(
     at_least_one("B", test.permutations)?;
     open_unit("level", test.level)?;
     let width = items.classes();
+    let mut first = 0;
+    let entities: Vec<Sourced<'_>> = items
+        .groups()
+        .map(|entity| {
+            let own = &sources[first..first + entity.len()];
+            first += entity.len();
+            (entity, own)
+        })
+        .collect();
     let groups: Vec<Group> = (0..width)
         .map(|class| {
-            let of_class = items.groups().zip(labels).filter(|&(_, &l)| l == class);
-            Group::new(of_class.map(|(entity, _)| entity), width)
+            let of_class = entities.iter().zip(labels).filter(|&(_, &l)| l == class);
+            Group::new(of_class.map(|(entity, _)| *entity), width)
         })
         .collect();
     let mut classes = Vec::with_capacity(width);
@@ -326,7 +411,7 @@ pub fn independence(
     Ok(Independence {
         classes,
         correlation: correlation(&groups),
-        unconditional: correlation(&[Group::new(items.groups(), width)]),
+        unconditional: correlation(&[Group::new(entities.into_iter(), width)]),
         test: *test,
     })
 }

@@ -26,7 +26,9 @@ mod support;
 pub use encoder_variance::{EncoderVariance, NormSums, encoder_variance};
 pub use evidence_count::{EvidenceCount, evidence_count};
 pub(crate) use independence::holm;
-pub use independence::{ClassDependence, Independence, IndependenceTest, independence};
+pub use independence::{
+    ClassDependence, Independence, IndependenceTest, independence, independence_by_source,
+};
 pub use individual_calibration::{IndividualCalibration, individual_calibration};
 pub use items::{AssumptionError, Items};
 pub use share::Share;

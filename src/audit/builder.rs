@@ -170,6 +170,7 @@ pub struct Audit<'a> {
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
+    independent_rows: bool,
     seed: u64,
     progress: Progress<'a>,
 }
@@ -200,6 +201,7 @@ impl<'a> Audit<'a> {
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
+            independent_rows: false,
             seed: 0,
             progress: Progress(&|_| {}),
         }
@@ -277,6 +279,9 @@ impl<'a> Audit<'a> {
         undecided: Undecided;
         /// Whether a row that cannot be used is an error [default: no, such rows are counted].
         strict: bool;
+        /// Whether rows are independent though they are of the same entities [default: no, rows of one
+        /// entity count as one cluster].
+        independent_rows: bool;
         /// Seed of the simulations [default: 0].
         seed: u64;
     }
@@ -378,6 +383,7 @@ impl<'a> Audit<'a> {
             thresholds,
             seed: self.seed,
             prior,
+            independent_rows: self.independent_rows,
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,

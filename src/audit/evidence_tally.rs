@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clusters::entity_hash;
 use super::histogram::Histogram;
 use super::listed::{Source, Worst};
 use super::rounding::{DOUBLE, Precision, SINGLE};
@@ -127,8 +128,15 @@ impl EvidenceTally {
         let hash = line_hash(row.line);
         if let Some(answer) = &answer {
             self.sample.add(hash, row.at, numbers, || SampleRow {
+                entity: entity_hash(&row.entity.name),
                 label: row.label,
                 answer: answer.clone(),
+                ids: row
+                    .entity
+                    .ids
+                    .iter()
+                    .map(|id| entity_hash(id.as_deref()?))
+                    .collect(),
                 factors: row.entity.factors,
                 weights: row.entity.weights,
             });

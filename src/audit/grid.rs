@@ -160,6 +160,14 @@ impl Grid {
         largest
     }
 
+    /// How many predictions of this grid and of another lie in each of `steps` steps of equal width.
+    pub fn paired(&self, other: &Grid, steps: usize) -> Vec<(u64, u64)> {
+        let width = CELLS.div_ceil(steps);
+        let pairs = self.cells.chunks(width).zip(other.cells.chunks(width));
+        let count = |cells: &[Totals]| cells.iter().map(|t| t.count).sum::<u64>();
+        pairs.map(|(a, b)| (count(a), count(b))).collect()
+    }
+
     /// The cells grouped into at most `bins` bins of about equal count: a bin is closed by the
     /// first cell at which the running count reaches the bin's share of the whole, so that equal
     /// confidences are never torn apart.

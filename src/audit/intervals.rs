@@ -1,18 +1,33 @@
-//! Intervals for what a log can only estimate.
+//! Intervals for what a log can only estimate, the verdicts on them, and how many rows would decide.
 //!
-//! Confidences are taken as given, and only the outcomes as random: prediction `i` is right with an
-//! unknown probability `pᵢ`, independently. The number of right ones among `n` predictions is then a
-//! sum of unlike coins with mean rate `p̄ = Σ pᵢ/n`, and the limits of Clopper and Pearson hold for
-//! `p̄`: Hoeffding (1956) shows that such a sum has lighter tails than the binomial of the same mean,
-//! `P(S ≤ k) ≤ P(Bin(n, p̄) ≤ k)` for `k ≤ n·p̄ − 1` and the mirror image above the mean; and a limit
-//! of level `δ < 1/4` only errs where the binomial tail is below `δ`, which is at least one away
-//! from the mean. So nothing is assumed about the model, nor about the number of rows.
+//! # Rates
+//! Prediction `i` is right with an unknown probability `pᵢ`, independently; with rows from one population
+//! all `pᵢ` are alike, and with given confidences they are not. The number of right ones among `n` is a sum
+//! `S` of coins with mean rate `p̄ = Σ pᵢ/n`. **The limits of Clopper and Pearson at level
+//! `δ' = 1 − e^{−δ} ≤ 1/4` a side hold for `p̄` but for probability `δ` a side.**
+//!
+//! *Proof*, for the upper limit; the lower one is the same for wrong predictions. Let `F` be the
+//! distribution function of the binomial `B` with `n` and `p̄`. The limit errs where `F(S) < δ'`, that is for
+//! `S ≤ k*`, the largest `k` with `F(k) < δ'`; let there be one, so that `k* < n`.
+//! 1. Hoeffding (1956): `P(S ≤ k) ≤ F(k)` for `k ≤ n·p̄ − 1`. So if `k* ≤ n·p̄ − 1` the limit errs with
+//!    probability at most `F(k*) < δ' < δ`.
+//! 2. If `1 − p̄ > 1/n`, then `P(B ≤ n·p̄) > 1/4` (Greenberg and Mohri 2014, for the wrong ones), so
+//!    `F(⌊n·p̄⌋) > 1/4 ≥ δ'` and `k* ≤ ⌊n·p̄⌋ − 1`: case 1.
+//! 3. If `1 − p̄ ≤ 1/n`, then `n·p̄ ≥ n − 1`; `k* ≤ n − 2` is case 1 again, and there is left `k* = n − 1`. The
+//!    limit errs unless all are right, with probability `1 − Π pᵢ ≤ Σ (1 − pᵢ) = n(1 − p̄) ≤ −n·ln p̄`, and
+//!    `F(n − 1) = 1 − p̄ⁿ < δ'` says `−n·ln p̄ < −ln(1 − δ') = δ`. ∎
+//!
+//! In case 3 unlike coins can indeed err more often than `δ'`, as `1 − Π pᵢ ≥ 1 − p̄ⁿ`.
+//!
+//! # Means
+//! Limits of means are those of [`crate::bounds::Seen`]: independent rows, or independent clusters of rows.
 
 use rayon::prelude::*;
 
+use super::clusters::UNIT;
 use super::grid::GridCell;
-use super::outcome::{CheckVerdict, Power, Side, Threshold};
-use crate::bounds::{binomial_cdf, clopper_pearson, empirical_bernstein_radius};
+use super::outcome::{CheckVerdict, Side, Threshold};
+use crate::bounds::{GroupSums, Seen, clopper_pearson};
 use crate::calibration::Reliability;
 use crate::math::{ExactSum, ln};
 
@@ -20,18 +35,308 @@ use crate::math::{ExactSum, ln};
 pub(super) const CLOPPER_PEARSON: &str = "Clopper-Pearson";
 /// How the intervals of sums over bins are found.
 pub(super) const BINWISE: &str = "Clopper-Pearson in every bin at once";
-/// How the intervals of means of unbounded numbers are found.
-pub(super) const NORMAL: &str = "normal approximation";
 /// How the intervals of means of bounded numbers are found.
-pub(super) const BERNSTEIN: &str = "empirical Bernstein";
+pub(super) const BETTING: &str = "betting";
+/// The same where rows of one entity are one cluster.
+pub(super) const BETTING_BY_ENTITY: &str = "betting, by entity";
 /// How the intervals of weighted error rates are found.
 pub(super) const HOEFFDING: &str = "Hoeffding";
+/// How the intervals of functions are found that one row changes little.
+pub(super) const MCDIARMID: &str = "McDiarmid";
 /// How the intervals of quantiles are found.
 pub(super) const ORDER: &str = "order statistics";
 
 /// The range of the true rate behind `hits` of `n`, at level `1 − δ`; everything for `n = 0`.
 pub(super) fn rate_range(hits: u64, n: u64, delta: f64) -> (f64, f64) {
-    clopper_pearson(hits, n, delta).unwrap_or((0.0, 1.0))
+    let level = -2.0 * libm::expm1(-delta / 2.0);
+    clopper_pearson(hits, n, level).unwrap_or((0.0, 1.0))
+}
+
+/// The ends of an interval, as functions of how many times over the same rows are seen.
+pub(super) trait Ends {
+    /// The lower end.
+    fn low(&self, times: f64) -> f64;
+
+    /// The upper end.
+    fn high(&self, times: f64) -> f64;
+
+    /// Whether the lower end is at this limit or above.
+    fn low_reaches(&self, times: f64, limit: f64) -> bool {
+        self.low(times) >= limit
+    }
+
+    /// Whether the upper end is at this limit or below.
+    fn high_reaches(&self, times: f64, limit: f64) -> bool {
+        self.high(times) <= limit
+    }
+}
+
+/// A value and its interval.
+pub(super) struct Estimate<'a> {
+    /// The value in this log.
+    pub value: f64,
+    /// About how far the value is from what it estimates: its standard error.
+    pub error: f64,
+    /// The rows behind it.
+    pub n: u64,
+    /// The ends of its interval.
+    pub ends: Box<dyn Ends + 'a>,
+    /// How they are found.
+    pub method: &'static str,
+}
+
+/// The ends of a rate's interval.
+struct RateEnds {
+    hits: u64,
+    n: u64,
+    delta: f64,
+}
+
+impl RateEnds {
+    fn range(&self, times: f64) -> (f64, f64) {
+        let scaled = |x: u64| libm::round(x as f64 * times) as u64;
+        let n = scaled(self.n);
+        rate_range(scaled(self.hits).min(n), n, self.delta)
+    }
+}
+
+impl Ends for RateEnds {
+    fn low(&self, times: f64) -> f64 {
+        self.range(times).0
+    }
+
+    fn high(&self, times: f64) -> f64 {
+        self.range(times).1
+    }
+}
+
+/// The ends of the interval of a mean of numbers in `[from, to]`.
+pub(super) struct MeanEnds {
+    /// The numbers, brought to `[0, 1]`.
+    pub lower: Seen,
+    /// The same, mirrored.
+    pub upper: Seen,
+    /// Where their range begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// How far the mean of the numbers may be off because they were rounded.
+    pub slack: f64,
+    /// The probability with which the interval may be wrong.
+    pub delta: f64,
+}
+
+impl MeanEnds {
+    /// From sums over numbers in `[from, to]`.
+    pub(super) fn of_sums(sums: GroupSums, from: f64, to: f64, delta: f64) -> Self {
+        let unit = sums.rescaled(from, to);
+        MeanEnds {
+            lower: Seen::Sums(unit),
+            upper: Seen::Sums(unit.rescaled(1.0, 0.0)),
+            from,
+            to,
+            slack: 0.0,
+            delta,
+        }
+    }
+
+    fn level(&self) -> f64 {
+        -ln(self.delta / 2.0)
+    }
+
+    fn unit(&self, x: f64) -> f64 {
+        (x - self.from) / (self.to - self.from)
+    }
+}
+
+impl Ends for MeanEnds {
+    fn low(&self, times: f64) -> f64 {
+        let unit = self.lower.lower(self.delta / 2.0, times);
+        (self.from + (self.to - self.from) * unit - self.slack).max(self.from)
+    }
+
+    fn high(&self, times: f64) -> f64 {
+        let unit = self.upper.lower(self.delta / 2.0, times);
+        (self.to - (self.to - self.from) * unit + self.slack).min(self.to)
+    }
+
+    fn low_reaches(&self, times: f64, limit: f64) -> bool {
+        let unit = self.unit(limit);
+        unit < self.lower.mean() && self.lower.log_wealth(unit, times) >= self.level()
+    }
+
+    fn high_reaches(&self, times: f64, limit: f64) -> bool {
+        let unit = 1.0 - self.unit(limit);
+        unit < self.upper.mean() && self.upper.log_wealth(unit, times) >= self.level()
+    }
+}
+
+/// The ends of the interval of a mean of numbers that are not negative and have no upper limit: none
+/// above, as one row more may be as large as it likes.
+pub(super) struct OpenEnds {
+    /// The numbers, divided by `unit`.
+    pub seen: Seen,
+    /// What is one for them.
+    pub unit: f64,
+    /// What they begin at.
+    pub from: f64,
+    /// How far the mean of the numbers may be off because they were rounded.
+    pub slack: f64,
+    /// The probability with which the lower end may be wrong.
+    pub delta: f64,
+}
+
+impl Ends for OpenEnds {
+    fn low(&self, times: f64) -> f64 {
+        (self.from + self.unit * self.seen.lower(self.delta, times) - self.slack).max(self.from)
+    }
+
+    fn high(&self, _: f64) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// Ends whose distance from the value falls with the root of the number of rows, within a range.
+struct RootEnds {
+    value: f64,
+    /// The ends as they are.
+    own: (f64, f64),
+    below: f64,
+    above: f64,
+    range: (f64, f64),
+}
+
+impl Ends for RootEnds {
+    fn low(&self, times: f64) -> f64 {
+        if times == 1.0 {
+            return self.own.0;
+        }
+        (self.value - self.below / libm::sqrt(times)).max(self.range.0)
+    }
+
+    fn high(&self, times: f64) -> f64 {
+        if times == 1.0 {
+            return self.own.1;
+        }
+        (self.value + self.above / libm::sqrt(times)).min(self.range.1)
+    }
+}
+
+/// The ends of a difference, which lie in the range of the differences as the parts' lie in theirs.
+struct DifferenceEnds<'a> {
+    new: Box<dyn Ends + 'a>,
+    old: Box<dyn Ends + 'a>,
+}
+
+impl Ends for DifferenceEnds<'_> {
+    fn low(&self, times: f64) -> f64 {
+        self.new.low(times) - self.old.high(times)
+    }
+
+    fn high(&self, times: f64) -> f64 {
+        self.new.high(times) - self.old.low(times)
+    }
+}
+
+impl Estimate<'_> {
+    /// A rate.
+    pub(super) fn rate(hits: u64, n: u64, delta: f64) -> Estimate<'static> {
+        // Not zero where all or none are right.
+        let rough = (hits as f64 + 1.0) / (n as f64 + 2.0);
+        Estimate {
+            value: hits as f64 / n.max(1) as f64,
+            error: libm::sqrt(rough * (1.0 - rough) / n.max(1) as f64),
+            n,
+            ends: Box::new(RateEnds { hits, n, delta }),
+            method: CLOPPER_PEARSON,
+        }
+    }
+
+    /// A mean of numbers in a range, from sums over independent rows.
+    pub(super) fn of_rows(
+        value: f64,
+        sums: GroupSums,
+        range: (f64, f64),
+        delta: f64,
+    ) -> Estimate<'static> {
+        Estimate {
+            value,
+            error: sums.standard_error(),
+            n: sums.count as u64,
+            ends: Box::new(MeanEnds::of_sums(sums, range.0, range.1, delta)),
+            method: BETTING,
+        }
+    }
+
+    /// A mean of numbers in a range, from the sums of clusters.
+    pub(super) fn of_clusters(
+        value: f64,
+        sums: GroupSums,
+        range: (f64, f64),
+        delta: f64,
+    ) -> Estimate<'static> {
+        let ends = MeanEnds {
+            slack: UNIT,
+            ..MeanEnds::of_sums(sums, range.0, range.1, delta)
+        };
+        Estimate {
+            ends: Box::new(ends),
+            method: BETTING_BY_ENTITY,
+            ..Estimate::of_rows(value, sums, range, delta)
+        }
+    }
+
+    /// The difference of two estimates, each wrong with half of the probability.
+    pub(super) fn difference<'a>(new: Estimate<'a>, old: Estimate<'a>) -> Estimate<'a> {
+        Estimate {
+            value: new.value - old.value,
+            error: libm::hypot(new.error, old.error),
+            n: new.n.min(old.n),
+            method: new.method,
+            ends: Box::new(DifferenceEnds {
+                new: new.ends,
+                old: old.ends,
+            }),
+        }
+    }
+
+    /// An interval that was found otherwise. Its length is taken to fall with the root of the number of
+    /// rows, and its standard error to be that of a normal number with this interval.
+    pub(super) fn known(
+        value: f64,
+        (low, high): (f64, f64),
+        range: (f64, f64),
+        n: u64,
+        delta: f64,
+        method: &'static str,
+    ) -> Estimate<'static> {
+        // An end at the end of the range may be short because nothing lies beyond it.
+        let (below, above) = (value - low, high - value);
+        let below = if low <= range.0 {
+            below.max(above)
+        } else {
+            below
+        };
+        let above = if high >= range.1 {
+            above.max(below)
+        } else {
+            above
+        };
+        let root = libm::sqrt(2.0 * ln(2.0 / delta));
+        Estimate {
+            value,
+            error: below.max(above) / root,
+            n,
+            ends: Box::new(RootEnds {
+                value,
+                own: (low, high),
+                below,
+                above,
+                range,
+            }),
+            method,
+        }
+    }
 }
 
 /// One bin that is not empty, and the range of its true rate.
@@ -137,63 +442,9 @@ pub(super) fn error_range(bins: &[BinGap]) -> (f64, f64) {
     )
 }
 
-/// Mean and unbiased variance from exact sums of numbers and of their squares; the variance is
-/// none for fewer than two.
-pub(super) fn moments(sums: &[ExactSum; 2], n: u64) -> (f64, Option<f64>) {
-    let [sum, squares] = sums;
-    let count = n as f64;
-    let mean = sum.to_f64() / count;
-    let variance = (n > 1).then(|| {
-        let spread = squares.to_f64() - sum.to_f64() * mean;
-        spread.max(0.0) / (count - 1.0)
-    });
-    (mean, variance)
-}
-
-/// The interval of a mean by the normal approximation.
-pub(super) fn normal_range(mean: f64, variance: f64, n: u64, delta: f64) -> (f64, f64) {
-    let radius = normal_quantile(1.0 - delta / 2.0) * libm::sqrt(variance / n as f64);
-    (mean - radius, mean + radius)
-}
-
-/// The interval of a mean of numbers in `[0, width]`, whatever their distribution.
-pub(super) fn bernstein_range(
-    mean: f64,
-    variance: f64,
-    width: f64,
-    n: u64,
-    delta: f64,
-) -> Option<(f64, f64)> {
-    // A sample variance above its largest possible value is a rounding error.
-    let scaled = (variance / (width * width)).min(0.5);
-    let radius = width * empirical_bernstein_radius(n, scaled, delta).ok()?;
-    Some(((mean - radius).max(0.0), (mean + radius).min(width)))
-}
-
 /// `Φ(z)`, the distribution function of the standard normal distribution.
 pub(super) fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
-}
-
-/// The `z` with `Φ(z) = p`, by bisection; `±∞` at 0 and 1.
-pub(super) fn normal_quantile(p: f64) -> f64 {
-    if p <= 0.0 {
-        return f64::NEG_INFINITY;
-    }
-    if p >= 1.0 {
-        return f64::INFINITY;
-    }
-    // Beyond 39 the tail is below the smallest double.
-    let (mut low, mut high) = (-39.0, 39.0);
-    for _ in 0..80 {
-        let middle = 0.5 * (low + high);
-        if normal_cdf(middle) < p {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// `h(p) = −p ln p − (1−p) ln(1−p)` in nats.
@@ -203,171 +454,210 @@ pub(super) fn binary_entropy(p: f64) -> f64 {
 }
 
 /// The verdict on an interval, never on the value alone; see [`CheckVerdict`].
-pub(super) fn decide(
-    value: f64,
-    low: f64,
-    high: f64,
-    n: u64,
-    threshold: Threshold,
-) -> CheckVerdict {
+pub(super) fn verdict(low: f64, high: f64, threshold: Threshold) -> Option<CheckVerdict> {
     let limit = threshold.value;
     let (good, bad) = match threshold.side {
         Side::AtMost => (high <= limit, low > limit),
         Side::AtLeast => (low >= limit, high < limit),
         Side::Within => (-limit <= low && high <= limit, low > limit || high < -limit),
     };
-    if good {
-        return CheckVerdict::Pass;
-    }
-    if bad {
-        return CheckVerdict::Fail;
-    }
-    // Widths shrink with the root of n: the interval must reach no further than the value is from the
-    // limit. An end may be short because nothing lies beyond it (an error is not below zero), so the
-    // longer side says how far.
-    let distance = match threshold.side {
-        Side::AtMost | Side::AtLeast => (value - limit).abs(),
-        Side::Within => (value.abs() - limit).abs(),
-    };
-    let reach = (high - value).max(value - low);
-    let ratio = reach / distance;
-    let needed = libm::ceil(n as f64 * ratio * ratio);
-    let needed_n = (needed.is_finite() && needed < u64::MAX as f64).then_some(needed as u64);
-    CheckVerdict::Undecided {
-        needed_n: needed_n.map(|needed| needed.max(n.saturating_add(1))),
+    match (good, bad) {
+        (true, _) => Some(CheckVerdict::Pass),
+        (_, true) => Some(CheckVerdict::Fail),
+        _ => None,
     }
 }
 
-/// What the power of the check of the mean gap depends on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Confidences {
-    /// Number of predictions.
-    pub n: u64,
-    /// Their mean.
-    pub mean: f64,
-    /// The mean of `c·(1 − c)`.
-    pub variance: f64,
-}
-
-/// The probability that the check of the mean gap fails if every prediction is over-confident by
-/// `effect`: the count of right ones has to be so low that its upper limit at level `1 − δ/2` is
-/// below `mean − limit`.
-///
-/// The count is a sum of coins with rates `cᵢ − effect`; its distribution is taken as normal, with
-/// the correction for whole numbers.
-pub(super) fn power(
-    confidences: Confidences,
-    limit: f64,
-    effect: f64,
-    delta: f64,
-) -> Option<Power> {
-    let Confidences { n, mean, variance } = confidences;
-    let highest_rate = mean - limit;
-    if n == 0 || effect <= limit || !(0.0..1.0).contains(&highest_rate) || mean <= effect {
-        return None;
-    }
-    let fails = |count: u64| {
-        let tail = binomial_cdf(count, n, highest_rate);
-        tail.is_ok_and(|tail| tail.high() < delta / 2.0)
-    };
-    let probability = if fails(0) {
-        // The largest count that fails.
-        let (mut low, mut high) = (0, n);
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if fails(middle) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        let count = n as f64;
-        let spread = variance + effect * (2.0 * mean - 1.0 - effect);
-        let deviation = libm::sqrt(count * spread.max(0.0));
-        let z = (low as f64 + 0.5 - count * (mean - effect)) / deviation;
-        normal_cdf(z)
-    } else {
-        0.0
-    };
-    Some(Power {
-        effect,
-        probability,
+/// The verdict on an estimate with these ends.
+pub(super) fn decide(
+    estimate: &Estimate<'_>,
+    low: f64,
+    high: f64,
+    threshold: Threshold,
+) -> CheckVerdict {
+    verdict(low, high, threshold).unwrap_or_else(|| CheckVerdict::Undecided {
+        needed_n: needed(estimate, threshold),
     })
+}
+
+/// How many rows would decide, by the interval's own formula and from the side that decides; none where
+/// the log does not tell.
+///
+/// The value is only an estimate, here and in the longer log: the truth is taken to be nearer to the limit
+/// than the value by one standard error, and the value in the longer log to be nearer by another one of its
+/// own. Each is so with probability 0.16, so that a log of the announced length is decided with
+/// probability 0.8 or more.
+fn needed(estimate: &Estimate<'_>, threshold: Threshold) -> Option<u64> {
+    let (value, limit) = (estimate.value, threshold.value);
+    let ends = &estimate.ends;
+    let decided = |times: f64| {
+        let nearer = estimate.error * (1.0 + 1.0 / libm::sqrt(times));
+        let low = |limit: f64| ends.low_reaches(times, limit + nearer);
+        let high = |limit: f64| ends.high_reaches(times, limit - nearer);
+        match threshold.side {
+            Side::AtMost if value > limit => low(limit),
+            Side::AtMost => high(limit),
+            Side::AtLeast if value < limit => high(limit),
+            Side::AtLeast => low(limit),
+            Side::Within if value > limit => low(limit),
+            Side::Within if value < -limit => high(-limit),
+            Side::Within => low(-limit) && high(limit),
+        }
+    };
+    let n = estimate.n.max(1) as f64;
+    let (mut few, mut enough) = (1.0, 2.0);
+    while !decided(enough) {
+        (few, enough) = (enough, 2.0 * enough);
+        // More rows than any log has.
+        if enough * n > (1u64 << 44) as f64 {
+            return None;
+        }
+    }
+    for _ in 0..8 {
+        let middle = 0.5 * (few + enough);
+        if decided(middle) {
+            enough = middle;
+        } else {
+            few = middle;
+        }
+    }
+    Some((libm::ceil(n * enough) as u64).max(estimate.n + 1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::{binomial_cdf, binomial_upper_tail};
 
-    fn at_most(value: f64) -> Threshold {
-        Threshold {
-            side: Side::AtMost,
-            value,
-        }
+    const fn limit(side: Side, value: f64) -> Threshold {
+        Threshold { side, value }
     }
 
     #[test]
     fn verdicts_rest_on_the_interval_not_on_the_value() {
-        // The value alone would pass the first and fail the second.
-        for (value, low, high) in [(0.04, 0.01, 0.07), (0.06, 0.01, 0.09)] {
-            let verdict = decide(value, low, high, 100, at_most(0.05));
-            let CheckVerdict::Undecided { needed_n: Some(n) } = verdict else {
-                panic!("{verdict:?}");
-            };
-            assert!(n > 100);
-        }
-        assert_eq!(
-            decide(0.04, 0.03, 0.05, 9, at_most(0.05)),
-            CheckVerdict::Pass
-        );
-        assert_eq!(
-            decide(0.08, 0.051, 0.09, 9, at_most(0.05)),
-            CheckVerdict::Fail
-        );
-        let exact = decide(0.05, 0.0, 0.1, 9, at_most(0.05));
-        assert_eq!(exact, CheckVerdict::Undecided { needed_n: None });
-        let within = Threshold {
-            side: Side::Within,
-            value: 0.02,
-        };
-        assert_eq!(decide(0.0, -0.02, 0.02, 9, within), CheckVerdict::Pass);
-        assert_eq!(decide(-0.05, -0.06, -0.021, 9, within), CheckVerdict::Fail);
-        assert_eq!(decide(0.05, 0.021, 0.06, 9, within), CheckVerdict::Fail);
-        let least = Threshold {
-            side: Side::AtLeast,
-            value: 0.9,
-        };
-        assert_eq!(decide(0.95, 0.9, 0.97, 9, least), CheckVerdict::Pass);
-        assert_eq!(decide(0.8, 0.7, 0.89, 9, least), CheckVerdict::Fail);
+        let most = limit(Side::AtMost, 0.05);
+        assert_eq!(verdict(0.03, 0.05, most), Some(CheckVerdict::Pass));
+        assert_eq!(verdict(0.051, 0.09, most), Some(CheckVerdict::Fail));
+        assert_eq!(verdict(0.01, 0.07, most), None);
+        let within = limit(Side::Within, 0.02);
+        assert_eq!(verdict(-0.02, 0.02, within), Some(CheckVerdict::Pass));
+        assert_eq!(verdict(-0.06, -0.021, within), Some(CheckVerdict::Fail));
+        assert_eq!(verdict(0.021, 0.06, within), Some(CheckVerdict::Fail));
+        let least = limit(Side::AtLeast, 0.9);
+        assert_eq!(verdict(0.9, 0.97, least), Some(CheckVerdict::Pass));
+        assert_eq!(verdict(0.7, 0.89, least), Some(CheckVerdict::Fail));
         // An end on the limit keeps it: no failure as long as the limit itself may be true.
-        let undecided = |verdict| matches!(verdict, CheckVerdict::Undecided { .. });
-        assert!(undecided(decide(0.08, 0.05, 0.09, 9, at_most(0.05))));
-        assert!(undecided(decide(0.8, 0.7, 0.9, 9, least)));
-        assert!(undecided(decide(0.05, 0.02, 0.06, 9, within)));
-        assert!(undecided(decide(-0.05, -0.06, -0.02, 9, within)));
-        assert_eq!(decide(0.5, 0.0, 1.0, 9, at_most(1.0)), CheckVerdict::Pass);
-        // Four times the rows halve the interval: the half above 0.25 has to become a quarter.
-        let needed = decide(0.25, 0.0, 0.75, 100, at_most(0.5));
-        assert_eq!(
-            needed,
-            CheckVerdict::Undecided {
-                needed_n: Some(400)
-            }
-        );
+        assert_eq!(verdict(0.05, 0.09, most), None);
+        assert_eq!(verdict(0.7, 0.9, least), None);
+        assert_eq!(verdict(0.02, 0.06, within), None);
+        assert_eq!(verdict(-0.06, -0.02, within), None);
     }
 
     #[test]
-    fn normal_quantiles_are_those_of_the_tables() {
-        // Recorded from SciPy 1.14, scipy.stats.norm.ppf.
-        for (p, z) in [
-            (0.975, 1.959963984540054),
-            (0.5, 0.0),
-            (1e-9, -5.9978070150076865),
-        ] {
-            assert!((normal_quantile(p) - z).abs() < 1e-12, "{p}");
+    fn rows_are_asked_for_from_the_side_that_decides() {
+        let estimate = |low: f64, high: f64| Estimate {
+            error: 0.0,
+            ..Estimate::known(0.25, (low, high), (0.0, 1.0), 100, 0.05, HOEFFDING)
+        };
+        let asked = |low: f64, high: f64, most: f64| match decide(
+            &estimate(low, high),
+            low,
+            high,
+            limit(Side::AtMost, most),
+        ) {
+            CheckVerdict::Undecided { needed_n } => needed_n,
+            other => panic!("{other:?}"),
+        };
+        // Four times the rows halve the interval: the half above 0.25 has to become a quarter, and the
+        // long side below is of no account.
+        let n = asked(0.05, 0.75, 0.5).unwrap();
+        assert!((400..=402).contains(&n), "{n}");
+        // The value fails, and the lower end decides: a tenth has to become a twentieth.
+        let n = asked(0.15, 0.9, 0.2).unwrap();
+        assert!((400..=402).contains(&n), "{n}");
+        // An end that is short because nothing lies below it is taken to be as long as the other.
+        let n = asked(0.0, 0.75, 0.2).unwrap();
+        assert!((10_000..=10_050).contains(&n), "{n}");
+        // At the limit, or nearer to it than the value's own error, nothing is announced.
+        assert_eq!(asked(0.1, 0.4, 0.25), None);
+        let unsure = Estimate {
+            error: 0.01,
+            ..estimate(0.2, 0.3)
+        };
+        let near = limit(Side::AtMost, 0.259);
+        let undecided = CheckVerdict::Undecided { needed_n: None };
+        assert_eq!(decide(&unsure, 0.2, 0.3, near), undecided);
+    }
+
+    /// All failure probabilities of a side for coins of two kinds, summed exactly: none is above δ, and
+    /// the level of like coins would not be enough.
+    #[test]
+    fn limits_of_rates_hold_for_unlike_coins() {
+        const DELTA: f64 = 0.05;
+        // P(S = k) for coins with these rates.
+        let distribution = |rates: &[f64]| {
+            let mut p = vec![1.0];
+            for rate in rates {
+                let mut next = vec![0.0; p.len() + 1];
+                for (k, x) in p.iter().enumerate() {
+                    next[k] += x * (1.0 - rate);
+                    next[k + 1] += x * rate;
+                }
+                p = next;
+            }
+            p
+        };
+        let failure = |rates: &[f64], range: &dyn Fn(u64, u64) -> (f64, f64)| {
+            let n = rates.len() as u64;
+            let mean = rates.iter().sum::<f64>() / n as f64;
+            let mut sides = [0.0, 0.0];
+            for (k, p) in distribution(rates).iter().enumerate() {
+                let (low, high) = range(k as u64, n);
+                // A limit that is the mean itself but for rounding holds it.
+                sides[0] += if mean < low - 1e-12 { *p } else { 0.0 };
+                sides[1] += if mean > high + 1e-12 { *p } else { 0.0 };
+            }
+            sides[0].max(sides[1])
+        };
+        let ours = |k: u64, n: u64| rate_range(k, n, DELTA);
+        let plain = |k: u64, n: u64| clopper_pearson(k, n, DELTA).unwrap();
+        let (mut worst, mut worst_plain) = (0.0f64, 0.0f64);
+        for n in 2..=12usize {
+            for unlike in 1..n {
+                for step in 0..=60u32 {
+                    let x = f64::from(step) / 60.0;
+                    for (a, b) in [
+                        (1.0, 1.0 - 0.03 * x),
+                        (x, 0.0),
+                        (x, 1.0),
+                        (1.0 - 0.01 * x, x),
+                    ] {
+                        let mut rates = vec![a; n];
+                        rates[..unlike].fill(b);
+                        worst = worst.max(failure(&rates, &ours));
+                        worst_plain = worst_plain.max(failure(&rates, &plain));
+                    }
+                }
+            }
         }
-        assert_eq!(normal_quantile(0.0), f64::NEG_INFINITY);
-        assert_eq!(normal_quantile(1.0), f64::INFINITY);
+        assert!(worst <= DELTA / 2.0, "{worst}");
+        assert!(worst_plain > DELTA / 2.0, "{worst_plain}");
+    }
+
+    #[test]
+    fn a_binomial_is_at_most_its_mean_with_a_probability_above_one_quarter() {
+        // Greenberg and Mohri's inequality, where it is closest: n·p just above a whole number.
+        for n in [2u64, 3, 10, 100, 1000] {
+            for k in 1..n {
+                let p = (k as f64 + 1e-9) / n as f64;
+                let upper = binomial_upper_tail(k + 1, n, p).unwrap().low();
+                assert!(upper > 0.25, "{n} {k}: {upper}");
+                let lower = binomial_cdf(k - 1, n, (k as f64 - 1e-9) / n as f64)
+                    .unwrap()
+                    .low();
+                assert!(lower > 0.25, "{n} {k}: {lower}");
+            }
+        }
     }
 
     #[test]

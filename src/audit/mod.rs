@@ -5,10 +5,11 @@
 //! | `builder` | [`Audit`]: what is audited, how, and against which limits |
 //! | `scan` | a log of any length into a tally, in constant memory, on all threads |
 //! | `tally`, `evidence_tally`, `item_tally`, `set_tally` | [`Tally`]: counts and exact sums, which add up over shards |
-//! | `grid`, `histogram`, `listed`, `sample` | what a tally is made of: confidences on a fine grid, quantiles, the rows that are listed, a bounded sample |
+//! | `grid`, `histogram`, `listed`, `sample`, `clusters` | what a tally is made of: confidences on a fine grid, quantiles, the rows that are listed, a bounded sample, sums by entity |
 //! | `state` | a tally in a file |
 //! | `rounding` | how far an answer may be from its aggregate, and a weight from its confidence, for rounding alone |
-//! | `intervals`, `null`, `smooth` | intervals, verdicts and power; the ECE of a calibrated model; the smooth error's interval |
+//! | `intervals`, `calibration_error`, `smooth` | intervals and verdicts, and how many rows would decide; the intervals of the calibration errors |
+//! | `null`, `permutation` | the ECE of a calibrated model; tests of "no drift" |
 //! | `checks` | from a tally to checks with verdicts |
 //! | `monitor`, `monitor_evidence` | [`Monitor`]: predictions watched as outcomes arrive, with an error rate that holds at any time |
 //! | `gate_file` | [`Gate`]: limits for an audit, as TOML |
@@ -19,7 +20,9 @@
 //! same report, byte for byte.
 
 mod builder;
+mod calibration_error;
 mod checks;
+mod clusters;
 mod evidence_tally;
 mod gate_file;
 mod grid;
@@ -32,6 +35,7 @@ mod monitor_evidence;
 mod monitor_numbers;
 mod null;
 mod outcome;
+mod permutation;
 mod rounding;
 mod sample;
 mod scan;
@@ -44,6 +48,7 @@ pub use builder::{Audit, DEFAULT_BINS, Log};
 pub use checks::{
     CHECKS, CONFIDENCE, CheckKind, ThresholdError, default_thresholds, set_threshold,
 };
+pub use clusters::Repeats;
 pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use monitor::{
     Alarm, Direction, MAX_GROUPS, MAX_MONITOR_BYTES, Monitor, MonitorError, MonitorSettings, Part,

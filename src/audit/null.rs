@@ -3,11 +3,12 @@
 //! The plug-in ECE is above zero even then, because rates in bins vary by chance. Its distribution
 //! under perfect calibration is known once the confidences are: each prediction is right with a
 //! probability equal to its confidence. It is simulated cell by cell of the grid; a bin whose count
-//! of right ones has a variance of [`LARGE`] or more is drawn as a normal number instead, which
-//! changes a probability by less than 0.02.
+//! of right ones has a variance of [`LARGE`] or more is drawn as a normal number instead, rounded to a whole
+//! one. Only the size of its deviation counts, from which its skewness cancels to first order.
 //!
 //! The p-value `(1 + #{simulated ≥ observed}) / (1 + replicates)` is exact for simulated tests:
-//! under perfect calibration it is at most `α` with probability at most `α`.
+//! under perfect calibration it is at most `α` with probability at most `α`, up to that approximation where
+//! there are large bins.
 
 use rayon::prelude::*;
 
@@ -34,6 +35,9 @@ pub(super) struct Null {
     pub upper: f64,
     /// The p-value: how often a perfectly calibrated model has an ECE this large.
     pub p_value: f64,
+    /// How often a model that is over-confident has a p-value at or below a level, where both are asked
+    /// for.
+    pub power: Option<f64>,
 }
 
 /// The 95th percentile of sorted numbers; `None` for an empty slice.
@@ -51,8 +55,14 @@ struct Bin {
     correct: u64,
 }
 
-/// Simulates the ECE over `bins` equal-width bins; none for an empty grid.
-pub(super) fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
+/// Simulates the ECE over `bins` equal-width bins; none for an empty grid. `against` is a level and by how
+/// much a model is over-confident that is to be found at this level.
+pub(super) fn null(
+    grid: &Grid,
+    bins: usize,
+    seed: u64,
+    against: Option<(f64, f64)>,
+) -> Option<Null> {
     let count = grid.count();
     if count == 0 {
         return None;
@@ -69,22 +79,34 @@ pub(super) fn null(grid: &Grid, bins: usize, seed: u64) -> Option<Null> {
     let n = count as f64;
     let observed = bins.iter().map(|b| (b.expected - b.correct as f64).abs());
     let observed = observed.collect::<ExactSum>().to_f64() / n;
-    let mut simulated: Vec<f64> = (0..REPLICATES)
-        .into_par_iter()
-        .map(|replicate| {
-            let mut stream = Stream::new(seed, PURPOSE, replicate, 0);
-            let gaps = bins.iter().map(|bin| bin.deviation(&mut stream).abs());
+    let simulate = |excess: f64, part: u64| -> Vec<f64> {
+        let replicate = |replicate| {
+            let mut stream = Stream::new(seed, PURPOSE, replicate, part);
+            let gaps = bins
+                .iter()
+                .map(|bin| bin.deviation(excess, &mut stream).abs());
             gaps.collect::<ExactSum>().to_f64() / n
-        })
-        .collect();
+        };
+        (0..REPLICATES).into_par_iter().map(replicate).collect()
+    };
+    let mut simulated = simulate(0.0, 0);
     let at_least = simulated.iter().filter(|e| **e >= observed).count();
     let mean = simulated.iter().copied().collect::<ExactSum>().to_f64() / REPLICATES as f64;
     simulated.sort_unstable_by(f64::total_cmp);
+    let power = against.map(|(level, excess)| {
+        let small = |error: &&f64| {
+            let at_least = simulated.len() - simulated.partition_point(|e| e < *error);
+            (1 + at_least) as f64 / (REPLICATES + 1) as f64 <= level
+        };
+        let found = simulate(excess, 1).iter().filter(small).count();
+        found as f64 / REPLICATES as f64
+    });
     Some(Null {
         observed,
         mean,
         upper: upper(&simulated)?,
         p_value: (1 + at_least) as f64 / (REPLICATES + 1) as f64,
+        power,
     })
 }
 
@@ -102,15 +124,19 @@ impl Bin {
         }
     }
 
-    /// Expected minus simulated number of right predictions.
-    fn deviation(&self, stream: &mut Stream) -> f64 {
+    /// Expected minus simulated number of right predictions, each of which is right less often than
+    /// expected by `excess`.
+    fn deviation(&self, excess: f64, stream: &mut Stream) -> f64 {
         if self.variance >= LARGE {
-            return libm::sqrt(self.variance) * stream.standard_normal();
+            let count: u64 = self.cells.iter().map(|c| c.count).sum();
+            let mean = self.expected - excess * count as f64;
+            let right = libm::round(mean + libm::sqrt(self.variance) * stream.standard_normal());
+            return self.expected - right;
         }
         let right: u64 = self
             .cells
             .iter()
-            .map(|c| binomial(stream, c.count, c.mean()))
+            .map(|c| binomial(stream, c.count, (c.mean() - excess).max(0.0)))
             .sum();
         self.expected - right as f64
     }
@@ -185,7 +211,7 @@ mod tests {
                     let c = 0.55 + 0.4 * stream.uniform();
                     grid.add(c, stream.uniform() < c - excess);
                 }
-                null(&grid, 10, 3).unwrap().p_value <= 0.05
+                null(&grid, 10, 3, None).unwrap().p_value <= 0.05
             });
             small.count()
         };
@@ -199,9 +225,9 @@ mod tests {
         for _ in 0..50 {
             grid.add(1.0, true);
         }
-        let null = null(&grid, 10, 0).unwrap();
+        let null = null(&grid, 10, 0, None).unwrap();
         assert_eq!((null.observed, null.mean, null.p_value), (0.0, 0.0, 1.0));
-        assert!(super::null(&Grid::default(), 10, 0).is_none());
+        assert!(super::null(&Grid::default(), 10, 0, None).is_none());
     }
 
     /// Certainty of being wrong is in the first bin, and costs nothing if it is kept.
@@ -212,7 +238,7 @@ mod tests {
             for _ in 0..50 {
                 grid.add(0.0, right);
             }
-            let null = null(&grid, 10, 0).unwrap();
+            let null = null(&grid, 10, 0, None).unwrap();
             assert_eq!((null.observed, null.mean), (observed, 0.0));
         }
     }

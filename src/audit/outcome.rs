@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::clusters::Repeats;
+
 /// The version of the schema: raised by any change of a name or meaning, not by a new name.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -25,6 +27,8 @@ pub struct AuditReport {
     pub baseline: Vec<Input>,
     /// Rows that could not be used.
     pub rejected: Rejected,
+    /// Whose rows these are: rows of one entity count as one cluster.
+    pub entities: Repeats,
     /// The settings that it was made with.
     pub settings: ReportSettings,
     /// How many checks have each verdict.
@@ -147,6 +151,8 @@ pub struct ReportSettings {
     /// Whether an undecided check, or one with a limit that was asked for and that could not be run,
     /// makes the audit fail.
     pub undecided_fails: bool,
+    /// Whether rows were said to be independent though entities may repeat.
+    pub independent_rows: bool,
 }
 
 /// A model that gave factors to items that were logged as posteriors or embeddings, and all that
@@ -205,9 +211,12 @@ pub struct Check {
     pub id: &'static str,
     /// A name for people: `Calibration error of the predicted class (ECE)`.
     pub title: &'static str,
+    /// What the interval is about: the quantity of the population that the value estimates.
+    pub estimand: &'static str,
     /// The value found; `None` where the check was not run.
     pub value: Option<f64>,
-    /// An interval for the true value; `None` where every row was checked and nothing is estimated.
+    /// A confidence interval for the estimand; `None` where every row was checked and nothing is
+    /// estimated, or where there is no valid one.
     pub interval: Option<CheckInterval>,
     /// Number of rows (or items, where the sentence says so).
     pub n: u64,
@@ -230,9 +239,9 @@ pub struct Check {
 pub struct CheckInterval {
     /// Lower end.
     pub low: f64,
-    /// Upper end.
+    /// Upper end; infinite where no log bounds the estimand from above.
     pub high: f64,
-    /// The probability with which it holds.
+    /// At least this share of logs drawn alike have an interval that holds the estimand.
     pub confidence: f64,
     /// The method it was computed by.
     pub method: &'static str,
@@ -269,8 +278,8 @@ pub enum CheckVerdict {
     Fail,
     /// The interval holds the limit: there are too few rows.
     Undecided {
-        /// About how many rows would decide, if the value stays as it is; none where no number
-        /// would, because the value is the limit.
+        /// How many rows would decide with a probability of about 80 % or more; none where the log
+        /// does not tell.
         needed_n: Option<u64>,
     },
     /// The log lacks what this check needs.

@@ -178,6 +178,73 @@ mod tests {
         out.iter().map(|&o| f64::from(o / total)).collect()
     }
 
+    /// The product by the steps of the table, each rounded by a whole `unit` towards a larger answer for the
+    /// classes that are to `gain` and towards a smaller one for the others.
+    fn against(
+        unit: f64,
+        prior: Option<&Distribution>,
+        factors: &[Distribution],
+        weights: &[f64],
+        gain: &[bool],
+    ) -> Vec<f64> {
+        let off = |x: f64, up: bool| x + x.abs() * if up { unit } else { -unit };
+        let twice = |x: f64, up: bool| off(off(x, up), up);
+        let n = gain.len();
+        let mut powers = Vec::new();
+        for (y, &up) in gain.iter().enumerate() {
+            // Rounded, and divided by a rounded sum that is rounded once more.
+            let read = |p: &Distribution, up: bool| off(twice(p.probabilities()[y], up), up);
+            let mut log = match prior {
+                Some(prior) => twice(twice(ln(read(prior, up)), up), up),
+                None => off(-ln(n as f64), up),
+            };
+            for (factor, &w) in factors.iter().zip(weights) {
+                let ratio = match prior {
+                    Some(prior) => off(read(factor, up) / read(prior, !up), up),
+                    None => read(factor, up),
+                };
+                let exact = ln(ratio);
+                let w = off(w, up == (exact >= 0.0));
+                // A logarithm within a unit in the last place, and a product.
+                let term = off(w * twice(exact, up), up);
+                log = off(log + term, up);
+            }
+            powers.push(twice(libm::exp(log), up));
+        }
+        let total = |up: bool| powers.iter().fold(0.0, |sum, p| off(sum + p, up));
+        let entries = powers.iter().zip(gain);
+        entries.map(|(p, &up)| off(p / total(!up), up)).collect()
+    }
+
+    proptest! {
+        /// What is allowed is enough even where all roundings go against the answer. With large weights and
+        /// few items it is the items' own parts that are needed.
+        #[test]
+        fn what_is_allowed_is_enough_where_all_roundings_go_one_way(
+            rows in prop::collection::vec(prop::collection::vec(0.2f64..1.0, 3), 1..5),
+            weights in prop::collection::vec(0.1f64..30.0, 5),
+            gain in prop::collection::vec(any::<bool>(), 3),
+            prior in prop::option::of(prop::collection::vec(0.2f64..1.0, 3)),
+        ) {
+            // Forty binary digits: far from a double's, whose own roundings do not count beside.
+            let unit = libm::exp2(-40.0);
+            let precision = Precision { unit, smallest: 0.0 };
+            let distribution = |r: Vec<f64>| Distribution::from_weights(r).unwrap();
+            let factors: Vec<Distribution> = rows.into_iter().map(distribution).collect();
+            let prior = prior.map(distribution);
+            let prior = prior.as_ref();
+            let method = prior.map_or(Method::Spn, |_| Method::PriorCorrected);
+            let weights = &weights[..factors.len()];
+            let own = aggregate(method, &factors, weights, prior).unwrap();
+            let own = own.probabilities();
+            let allowed = precision.allowed(method, prior, &factors, weights, own);
+            let rounded = against(unit, prior, &factors, weights, &gain);
+            for ((a, b), allowed) in rounded.iter().zip(own).zip(&allowed) {
+                prop_assert!((a - b).abs() <= *allowed, "{a} {b} {allowed}");
+            }
+        }
+    }
+
     proptest! {
         /// Equal within single precision, and not within double; a thousandth more weight on an
         /// item that matters is noticed.

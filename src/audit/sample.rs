@@ -20,6 +20,8 @@ pub(super) const SAMPLE_NUMBERS: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampleRow {
+    /// The hash of the entity's name, where it has one.
+    pub entity: Option<u64>,
     /// Position of the true class.
     pub label: usize,
     /// The answer.
@@ -28,6 +30,8 @@ pub struct SampleRow {
     pub factors: Vec<Distribution>,
     /// Their weights.
     pub weights: Vec<f64>,
+    /// The hashes of their ids, where they have one.
+    pub ids: Vec<Option<u64>>,
 }
 
 /// The rows with the smallest hashes.
@@ -86,6 +90,7 @@ impl Sample {
                 && row.answer.len() == classes
                 && row.answer.iter().all(|p| (0.0..=1.0).contains(p))
                 && row.factors.len() == row.weights.len()
+                && row.factors.len() == row.ids.len()
                 && row.factors.iter().all(|f| f.classes() == classes)
                 && row.weights.iter().all(valid)
         })
@@ -155,10 +160,12 @@ mod tests {
             let hash = line_hash(line.to_string().as_bytes());
             let at = Source { file: "f", line };
             let row = || SampleRow {
+                entity: None,
                 label: line as usize,
                 answer: vec![1.0],
                 factors: Vec::new(),
                 weights: Vec::new(),
+                ids: Vec::new(),
             };
             let numbers = if line % 1000 == 0 {
                 SAMPLE_NUMBERS + 1

@@ -113,7 +113,7 @@ impl ScanSettings {
         let mut bytes = Vec::new();
         for (i, (p, named, label)) in rows.iter().enumerate() {
             let scored = match p.len() == classes.len() {
-                true => tally.score(p, *named, *label, &mut waiting),
+                true => tally.score(None, p, *named, *label, &mut waiting),
                 false => Err(CalibrationError::Classes {
                     index: i,
                     expected: classes.len(),
@@ -266,6 +266,7 @@ impl Work<'_> {
         for slot in slots {
             whole.merge_counts(&slot)?;
         }
+        whole.clusters.settle();
         whole.merge_rejected(&self.before)?;
         whole.inputs.push(Input {
             name: self.name.to_string(),

@@ -27,15 +27,17 @@ pub(super) fn smooth_cells(grid: &Grid) -> Vec<SmoothCell> {
 /// the `1/(2s√π)` of the line), and one outcome changes it by at most `1/n`, so that it exceeds its
 /// mean by `√(ln(1/δ)/(2n))` with probability at most `δ` (McDiarmid). With `s = n^{−1/3}/2` both are
 /// small. The true error lies between the bandwidths at which the curve, moved down and up by this
-/// radius, crosses the diagonal; below `s` nothing is known.
+/// radius, crosses the diagonal; below `s` nothing is known. Where rows come in clusters of `k`, one cluster
+/// changes it by at most `k` times as much, and `n` is the effective number `(Σk)²/Σk²`.
 ///
 /// # Errors
 /// Those of [`smooth_ece_at`], for cells that are not those of a grid.
 pub(super) fn smooth_range(
     cells: &[SmoothCell],
+    effective: f64,
     delta: f64,
 ) -> Result<(f64, f64), CalibrationError> {
-    let n = cells.iter().map(|c| c.count).sum::<u64>().max(1) as f64;
+    let n = effective.max(1.0);
     let s = 0.5 / libm::cbrt(n);
     let log = -ln(delta);
     let radius = libm::sqrt(1.0 / (4.0 * n * s * libm::sqrt(PI))) + libm::sqrt(log / (2.0 * n));
@@ -76,7 +78,7 @@ mod tests {
             }
             let cells = smooth_cells(&grid);
             let value = smooth_ece(&cells).unwrap().value;
-            let (low, high) = smooth_range(&cells, 0.05).unwrap();
+            let (low, high) = smooth_range(&cells, 10.0 * f64::from(copies), 0.05).unwrap();
             assert!(low <= value && value <= high, "{low} {value} {high}");
             widths.push(high - low);
         }

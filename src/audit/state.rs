@@ -8,13 +8,13 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::scan::MAX_CLASSES;
-use super::tally::Tally;
+use super::tally::{BRIER_STEPS, Tally};
 use crate::log::{LimitError, Limits, check_names};
 
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";
 /// The version of the format; any change of meaning raises it.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// More rows than any log has; sums of as many states as a command line takes stay below 2⁶⁴.
 const MOST_ROWS: u64 = 1 << 44;
 
@@ -137,8 +137,17 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     }
     let rows: u64 = tally.inputs.iter().map(|input| input.rows).sum();
     let margins = evidence.margins.count();
+    let briers = match tally.briers.len() == BRIER_STEPS {
+        true => tally
+            .briers
+            .iter()
+            .try_fold(0u64, |sum, n| sum.checked_add(*n)),
+        false => None,
+    };
     let fits = [
         (tally.grid.checked_count() == Some(n), "the grid"),
+        (tally.clusters.rows() == Some(n), "the entities"),
+        (briers == Some(n), "the Brier scores"),
         (scores.labels.iter().sum::<u64>() == n, "the labels"),
         (
             scores.predicted.iter().sum::<u64>() == n,

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clusters::{Clusters, RowValues, entity_hash};
 use super::evidence_tally::{EvidenceTally, WithEvidence};
 use super::grid::Grid;
 use super::item_tally::ItemTally;
@@ -63,6 +64,9 @@ pub(super) struct Rules<'a> {
     pub confidence: Option<Confidence>,
 }
 
+/// Brier scores, from 0 to 2, are counted in so many steps.
+pub(super) const BRIER_STEPS: usize = 1024;
+
 /// The most probable class; the first of them on a tie.
 pub(super) fn argmax(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |best, i| if p[i] > p[best] { i } else { best })
@@ -93,6 +97,10 @@ pub struct Tally {
     pub scores: Evaluation,
     /// Their confidence and correctness on a fine grid.
     pub grid: Grid,
+    /// Their Brier scores, counted in [`BRIER_STEPS`] steps.
+    pub briers: Vec<u64>,
+    /// Their entities.
+    pub clusters: Clusters,
     /// Rows with logged evidence.
     pub evidence: EvidenceTally,
     /// The single items of evidence.
@@ -126,6 +134,8 @@ impl Tally {
         Ok(Tally {
             scores: Evaluation::new(settings.classes.len(), settings.bins)?,
             grid: Grid::default(),
+            briers: vec![0; BRIER_STEPS],
+            clusters: Clusters::default(),
             settings,
             inputs: Vec::new(),
             unusable: Unusable::default(),
@@ -164,21 +174,27 @@ impl Tally {
         }
     }
 
-    /// Adds a prediction that names class `named`, with entries in `[0, 1]`, to all but the grid, for
-    /// which it waits.
+    /// Adds a prediction of an entity that names class `named`, with entries in `[0, 1]`, to all but the
+    /// grid, for which it waits.
     ///
     /// # Errors
     /// Where there is no class `named` or `label`.
     pub(super) fn score(
         &mut self,
+        entity: Option<u64>,
         p: &[f64],
         named: usize,
         label: usize,
         waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
-        self.scores.add_named(p, named, label)?;
+        let scores = self.scores.add_named(p, named, label)?;
+        let step = (scores.brier * (BRIER_STEPS / 2) as f64) as usize;
+        self.briers[step.min(BRIER_STEPS - 1)] += 1;
         if let Some(&confidence) = p.get(named) {
-            waiting.push((confidence, named == label));
+            let right = named == label;
+            waiting.push((confidence, right));
+            self.clusters
+                .add(entity, RowValues::new(confidence, right, scores));
         }
         Ok(())
     }
@@ -267,7 +283,7 @@ impl Tally {
         if sets.is_none() {
             set = logged_set(line, rules.row.classes)?;
         }
-        let scored = self.score(&p, class, label, waiting);
+        let scored = self.score(entity_hash(&row.id), &p, class, label, waiting);
         scored.map_err(|error| unscored(error.to_string()))?;
         if let Some(set) = set {
             self.sets.add(&set, label);
@@ -323,8 +339,12 @@ impl Tally {
         self.scores
             .merge(&other.scores)
             .map_err(|_| MergeError::TooMany)?;
+        for (a, b) in self.briers.iter_mut().zip(&other.briers) {
+            *a = a.checked_add(*b).ok_or(MergeError::TooMany)?;
+        }
         self.grid
             .merge(&other.grid)
+            .and_then(|()| self.clusters.merge(&other.clusters))
             .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))
             .and_then(|()| self.sets.merge(&other.sets))

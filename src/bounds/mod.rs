@@ -3,7 +3,7 @@
 //! Files are named by their claim: `t5` holds theorem 5 as the paper states it, with its
 //! counterexample, and `t5_prime` holds T5′, the theorem that stands in its place. [`ALL`] lists
 //! them; what became of a claim is in the [ledger](crate::ledger). `binomial` and `kish` are tools
-//! that several of them use.
+//! that several of them use; `betting` holds the limits of means that an audit rests on.
 //!
 //! **Rounding.** A function that returns an upper bound computes in
 //! [`Interval`](crate::math::Interval)s and returns the upper end, a lower bound the lower end: the
@@ -14,6 +14,7 @@
 //! hypothesis of the claim is checked by computation; inequalities with roots and logarithms are
 //! decided by rational [`Enclosure`](crate::math::Enclosure)s.
 
+mod betting;
 mod binomial;
 mod domain;
 mod e1;
@@ -88,6 +89,7 @@ bounds! {
     e5 ["E5"] "calibration error from excess log loss";
 }
 
+pub use betting::{GroupSums, Point, Seen, log_product, lower_limit, mixed};
 pub use binomial::{
     binomial_cdf, binomial_upper_tail, clopper_pearson, clopper_pearson_lower,
     clopper_pearson_upper,

@@ -7,6 +7,10 @@ use super::{CalibrationError, Reliability};
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
 
+/// Where a log loss is clipped, a true class is taken to have had at least this probability: without a
+/// limit to what one row can cost, no number of rows bounds the mean.
+pub(crate) const SMALLEST: f64 = 1e-4;
+
 /// Predictions in one unit of parallel work.
 const BLOCK: usize = 1 << 12;
 
@@ -34,16 +38,31 @@ pub struct Evaluation {
     pub(crate) classwise: Vec<Reliability>,
     /// Sum of `Σ_j (p_j − [j = y])²`, and of its square.
     pub(crate) brier: [ExactSum; 2],
-    /// Sum of `−ln p_y`, and of its square, where `p_y > 0`.
-    pub(crate) log_loss: [ExactSum; 2],
-    /// Sum of `−ln p_y − H(p)`, and of its square, where `p_y > 0`.
-    pub(crate) excess: [ExactSum; 2],
+    /// Sum of `−ln p_y` where `p_y > 0`.
+    pub(crate) log_loss: ExactSum,
+    /// Sum of `−ln max(p_y, SMALLEST)`, and of its square.
+    pub(crate) clipped: [ExactSum; 2],
+    /// Sum of `−ln p_y − H(p)` where `p_y > 0`.
+    pub(crate) excess: ExactSum,
+    /// Sum of `−ln max(p_y, SMALLEST) − H(p)`, and of its square.
+    pub(crate) clipped_excess: [ExactSum; 2],
     /// Predictions with `p_y = 0`.
     pub(crate) impossible: u64,
     /// How often each class was true.
     pub(crate) labels: Vec<u64>,
     /// How often each class was predicted.
     pub(crate) predicted: Vec<u64>,
+}
+
+/// The scores of one prediction that have a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RowScores {
+    /// `Σ_j (p_j − [j = y])²`.
+    pub brier: f64,
+    /// `−ln max(p_y, SMALLEST)`.
+    pub clipped: f64,
+    /// That, less the entropy of the prediction.
+    pub clipped_excess: f64,
 }
 
 fn add_with_square(sums: &mut [ExactSum; 2], x: f64) {
@@ -63,8 +82,10 @@ impl Evaluation {
             classwise: vec![empty.clone(); classes],
             top: empty,
             brier: Default::default(),
-            log_loss: Default::default(),
-            excess: Default::default(),
+            log_loss: ExactSum::new(),
+            clipped: Default::default(),
+            excess: ExactSum::new(),
+            clipped_excess: Default::default(),
             impossible: 0,
             labels: vec![0; classes],
             predicted: vec![0; classes],
@@ -141,7 +162,8 @@ impl Evaluation {
     /// [`CalibrationError::TooMany`]. Nothing is added then.
     pub fn add(&mut self, prediction: &Distribution, label: usize) -> Result<(), CalibrationError> {
         self.check(self.top.count() as usize, prediction, label)?;
-        self.add_named(prediction.probabilities(), prediction.argmax(), label)
+        self.add_named(prediction.probabilities(), prediction.argmax(), label)?;
+        Ok(())
     }
 
     /// Adds a prediction that names class `named`, which need not be the most probable one: after a
@@ -155,7 +177,7 @@ impl Evaluation {
         p: &[f64],
         named: usize,
         label: usize,
-    ) -> Result<(), CalibrationError> {
+    ) -> Result<RowScores, CalibrationError> {
         let classes = p.len().min(self.labels.len());
         let outside = |label: usize| CalibrationError::Label {
             index: 0,
@@ -188,17 +210,25 @@ impl Evaluation {
         brier_squares.add(row_brier * row_brier);
         match loss {
             Some(loss) => {
-                add_with_square(&mut self.log_loss, loss);
-                add_with_square(&mut self.excess, loss - entropy);
+                self.log_loss.add(loss);
+                self.excess.add(loss - entropy);
             }
             None => self.impossible += 1,
         }
+        let largest = -ln(SMALLEST);
+        let clipped = loss.map_or(largest, |loss| loss.min(largest));
+        add_with_square(&mut self.clipped, clipped);
+        add_with_square(&mut self.clipped_excess, clipped - entropy);
         for (counts, class) in [(&mut self.labels, label), (&mut self.predicted, named)] {
             if let Some(count) = counts.get_mut(class) {
                 *count += 1;
             }
         }
-        Ok(())
+        Ok(RowScores {
+            brier: row_brier,
+            clipped,
+            clipped_excess: clipped - entropy,
+        })
     }
 
     /// Adds everything that `other` holds.
@@ -220,13 +250,15 @@ impl Evaluation {
         }
         for (mine, theirs) in [
             (&mut self.brier, &other.brier),
-            (&mut self.log_loss, &other.log_loss),
-            (&mut self.excess, &other.excess),
+            (&mut self.clipped, &other.clipped),
+            (&mut self.clipped_excess, &other.clipped_excess),
         ] {
             for (a, b) in mine.iter_mut().zip(theirs) {
                 a.merge(b);
             }
         }
+        self.log_loss.merge(&other.log_loss);
+        self.excess.merge(&other.excess);
         self.impossible += other.impossible;
         for (mine, theirs) in [
             (&mut self.labels, &other.labels),
@@ -316,7 +348,7 @@ impl Evaluation {
         if self.impossible > 0 {
             return Ok(f64::INFINITY);
         }
-        Ok(self.log_loss[0].to_f64() / n)
+        Ok(self.log_loss.to_f64() / n)
     }
 
     /// How many predictions gave their true class probability zero.

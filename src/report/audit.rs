@@ -95,12 +95,16 @@ pub(super) fn limit(threshold: Option<Threshold>) -> String {
 
 /// The sentence of a check, why it was not decided, and whether that makes the audit fail.
 pub(super) fn finding(check: &Check) -> String {
-    let undecided = match check.verdict {
-        CheckVerdict::Undecided {
-            needed_n: Some(needed),
-        } => format!(" Too few rows to decide; about {needed} would be enough."),
-        CheckVerdict::Undecided { needed_n: None } => {
-            " The value equals the limit, so no number of rows would decide.".to_owned()
+    let undecided = match (&check.verdict, &check.interval) {
+        (CheckVerdict::Undecided { needed_n: Some(n) }, _) => {
+            format!(" Too few rows to decide; {n} would with a probability of about 80 % or more.")
+        }
+        (CheckVerdict::Undecided { .. }, Some(interval)) if interval.high.is_infinite() => {
+            " No number of rows would pass it.".to_owned()
+        }
+        (CheckVerdict::Undecided { .. }, Some(_)) => {
+            " The value is so near to the limit that this log does not tell how many rows would decide."
+                .to_owned()
         }
         _ => String::new(),
     };
@@ -136,6 +140,41 @@ pub(super) fn provenance(audit: &AuditReport) -> Vec<(String, &str)> {
     map.into_iter().chain(model).collect()
 }
 
+/// What a confidence interval is, and what all of them promise together.
+pub(super) fn promise(audit: &AuditReport) -> String {
+    let percent = digits(100.0 * audit.settings.confidence);
+    format!(
+        "Intervals are confidence intervals: of logs drawn alike, at least {percent} in 100 have intervals that \
+         hold the true values of all checks with a limit at once. Whether those of this log do cannot be \
+         known."
+    )
+}
+
+/// Whose rows these are, where entities repeat or may repeat.
+pub(super) fn entities(audit: &AuditReport) -> Option<String> {
+    let e = &audit.entities;
+    if e.most_rows <= 1 && e.exact {
+        return None;
+    }
+    let (named, count, most) = (e.named_rows, e.entities, e.most_rows);
+    let whose = match (e.exact, most) {
+        (true, _) => format!("{named} rows name {count} entities, one of them in {most} rows"),
+        (false, 1) => format!(
+            "{named} rows name about {count} entities, too many to be sure that none repeats"
+        ),
+        (false, _) => {
+            format!("{named} rows name about {count} entities, one of them in at least {most} rows")
+        }
+    };
+    let taken = match audit.settings.independent_rows {
+        true => "rows were said to be independent all the same (--independent-rows)",
+        false => {
+            "rows of one entity count as one cluster (--independent-rows for independent rows)"
+        }
+    };
+    Some(format!("{whose}: {taken}."))
+}
+
 /// One line on all checks.
 pub(super) fn summary(audit: &AuditReport) -> String {
     let s = &audit.summary;
@@ -157,14 +196,7 @@ pub(super) fn summary(audit: &AuditReport) -> String {
 /// One row a check that was run.
 pub(super) fn checks_table(audit: &AuditReport) -> Table {
     let run = |check: &&Check| !matches!(check.verdict, CheckVerdict::NotRun { .. });
-    let percent = digits(100.0 * audit.settings.confidence);
-    let mut table = Table::new(
-        "checks",
-        format!(
-            "Checks. Limits apply to intervals; those of all checks with a limit hold jointly with \
-             {percent} % confidence"
-        ),
-    );
+    let mut table = Table::new("checks", "Checks. Limits apply to intervals".to_owned());
     for check in audit.checks.iter().filter(run) {
         let interval = check.interval.map_or(String::new(), |i| {
             format!("{} to {}", digits(i.low), digits(i.high))

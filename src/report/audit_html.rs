@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, finding, limit, place, provenance, reasons_table, summary, verdict,
+    checks_table, digits, entities, finding, limit, place, promise, provenance, reasons_table,
+    summary, verdict,
 };
 use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
@@ -24,6 +25,9 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
             None => escape_html(&shown),
         }
     }));
+    for words in entities(audit).into_iter().chain([promise(audit)]) {
+        let _ = writeln!(out, "<p>{}</p>", safe(&words));
+    }
     for figure in figures(audit) {
         out.push_str(&component::figure(&figure, safe));
     }
@@ -111,6 +115,8 @@ fn entry(check: &Check) -> String {
     let mut item = |name: &str, value: String| facts.html(name, &safe(&value));
     if !matches!(check.verdict, CheckVerdict::NotRun { .. }) {
         item("value", check.value.map_or(String::new(), digits));
+        let estimand = check.interval.map_or("", |_| check.estimand);
+        item("the interval is for", estimand.to_owned());
         item(
             "interval",
             check.interval.map_or(String::new(), |i| {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, finding, place, provenance, reasons_table, summary, verdict,
+    checks_table, digits, entities, finding, place, promise, provenance, reasons_table, summary,
+    verdict,
 };
 use super::{escape_markdown, escape_terminal, table_markdown};
 use crate::audit::{AuditReport, CheckVerdict};
@@ -15,6 +16,9 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
         escape_markdown(&summary(audit)),
         table_markdown(&checks_table(audit))
     );
+    for words in entities(audit).into_iter().chain([promise(audit)]) {
+        let _ = writeln!(out, "{}\n", escape_markdown(&words));
+    }
     for check in &audit.checks {
         if !check.stops && !matches!(check.verdict, CheckVerdict::Undecided { .. }) {
             continue;

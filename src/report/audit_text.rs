@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::audit::{digits, finding, limit, place, provenance, summary, verdict};
+use super::audit::{
+    digits, entities, finding, limit, place, promise, provenance, summary, verdict,
+};
 use super::escape_terminal;
 use crate::audit::{AuditReport, Check, CheckVerdict, Input};
 
@@ -21,16 +23,15 @@ pub(super) fn audit_text(audit: &AuditReport) -> String {
         let _ = writeln!(out, "{words}\n  sha256 {}", escape_terminal(sha256));
     }
     rejected(&mut out, audit);
+    if let Some(entities) = entities(audit) {
+        let _ = writeln!(out, "\n{entities}");
+    }
     out.push('\n');
     for check in &audit.checks {
         block(&mut out, check);
     }
     let _ = writeln!(out, "\n{}", summary(audit));
-    let _ = writeln!(
-        out,
-        "The intervals of all checks with a limit hold jointly with probability {}.",
-        audit.settings.confidence
-    );
+    let _ = writeln!(out, "{}", promise(audit));
     out
 }
 
@@ -90,6 +91,9 @@ fn block(out: &mut String, check: &Check) {
     };
     let _ = writeln!(out, "{line}  ({}{rests_on})", check.id);
     let _ = writeln!(out, "{INDENT}{}", escape_terminal(&finding(check)));
+    if check.threshold.is_some() && check.interval.is_some() {
+        let _ = writeln!(out, "{INDENT}The interval is for {}.", check.estimand);
+    }
     if let Some(power) = &check.power {
         let _ = writeln!(
             out,

@@ -124,7 +124,7 @@ impl Verification {
         };
         fact(
             "audited",
-            &format!("{title}, {author}, {year} ({})", CITATION.identifier),
+            &format!("{title}, {author}, {year} ({})", CITATION.archive),
         );
         fact("reported", &format!("{}, {}", self.when, self.commit));
         for engine in &self.engines {

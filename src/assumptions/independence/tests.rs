@@ -241,6 +241,98 @@ fn independent_evidence_is_flagged_no_more_often_than_the_level_and_copies_nearl
     assert!(unclustered >= 25, "{unclustered}");
 }
 
+/// Two sources, one that names the class in 95 of 100 cases and one in 60, for entities of two classes; the
+/// second copies whether the first was right with probability `copied`.
+fn unlike(seed: u64, entities: usize, copied: f64) -> (Vec<Distribution>, Vec<usize>, Vec<usize>) {
+    let mut stream = Stream::new(seed, 3, 0, 0);
+    let (mut factors, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..entities {
+        let label = stream.below(2) as usize;
+        let right = stream.uniform() < 0.95;
+        let second = match stream.uniform() < copied {
+            true => right,
+            false => stream.uniform() < 0.6,
+        };
+        for (right, sure) in [(right, 0.95), (second, 0.6)] {
+            let named = if right { label } else { 1 - label };
+            let p = if named == 0 { sure } else { 1.0 - sure };
+            factors.push(d(&[p, 1.0 - p]));
+        }
+        labels.push(label);
+    }
+    let offsets = (0..=entities).map(|e| 2 * e).collect();
+    (factors, offsets, labels)
+}
+
+#[test]
+fn sources_that_merely_differ_are_no_evidence_against_independence() {
+    const RUNS: u64 = 200;
+    let flagged = |copied: f64, by_source: bool| {
+        let contradicted = |seed: &u64| {
+            let (factors, offsets, labels) = unlike(*seed, 300, copied);
+            let items = Items::new(&factors, &offsets).unwrap();
+            let test = IndependenceTest {
+                permutations: 99,
+                level: 0.05,
+                seed: *seed,
+            };
+            let sources: Vec<usize> = (0..600)
+                .map(|i| if by_source { i % 2 } else { 0 })
+                .collect();
+            let found = independence_by_source(&items, &sources, &labels, &test).unwrap();
+            found.contradicted()
+        };
+        (0..RUNS).filter(contradicted).count() as u64
+    };
+    let quiet = flagged(0.0, true);
+    assert!(
+        binomial_upper_tail(quiet, RUNS, 0.05).unwrap().high() > 1e-9,
+        "{quiet}"
+    );
+    // Power: half of the second source's answers copied are found nearly always.
+    assert!(flagged(0.5, true) > RUNS * 9 / 10);
+    // Negative control: taken for one source, they are "dependent" in every data set.
+    assert!(flagged(0.0, false) > RUNS * 9 / 10);
+}
+
+/// All deals within two sources, enumerated, against the random ones.
+#[test]
+fn deals_within_sources_are_those_of_the_definition() {
+    let x = [[0.9, 0.2], [0.7, 0.3], [0.4, 0.6], [0.8, 0.1]];
+    let factors: Vec<Distribution> = x.iter().flatten().map(|&p| d(&[p, 1.0 - p])).collect();
+    let items = Items::new(&factors, &[0, 2, 4, 6, 8]).unwrap();
+    let test = IndependenceTest {
+        permutations: 20_000,
+        ..Default::default()
+    };
+    let sources = [0, 1, 0, 1, 0, 1, 0, 1];
+    let found = independence_by_source(&items, &sources, &[0; 4], &test).unwrap();
+    // Σ over entities of the product of what each source's item is above its source's mean; dealing the
+    // second source's items is enough, as only who stands beside whom counts.
+    let mean = |s: usize| x.iter().map(|e| e[s]).sum::<f64>() / 4.0;
+    let (a, b) = (mean(0), mean(1));
+    let statistic =
+        |order: &[usize]| -> f64 { (0..4).map(|e| (x[e][0] - a) * (x[order[e]][1] - b)).sum() };
+    let all = arrangements(4);
+    let observed = statistic(&[0, 1, 2, 3]).abs();
+    let reached = all
+        .iter()
+        .filter(|o| statistic(o).abs() >= observed - 1e-12)
+        .count();
+    let exact = reached as f64 / all.len() as f64;
+    let got = found.classes[0].p_value.unwrap();
+    let tolerance = 6.0 * (exact * (1.0 - exact) / 20_000.0).sqrt();
+    assert!((got - exact).abs() <= tolerance, "{got} {exact}");
+    let short = independence_by_source(&items, &[0; 3], &[0; 4], &test);
+    assert!(matches!(
+        short,
+        Err(AssumptionError::Lengths {
+            name: "sources",
+            ..
+        })
+    ));
+}
+
 #[test]
 fn holm_is_the_textbook_adjustment() {
     // By hand: 4·0.005, 3·0.01, 2·0.03, and 1·0.04 raised to the one before.

@@ -1,25 +1,34 @@
 //! The paper's assumptions, as far as a log can tell. A4, which is about the structure of a network,
 //! is decided before any log is written.
 
-use super::Gate;
+use std::collections::HashMap;
+
 use super::evidence::NO_EVIDENCE;
+use super::{Gate, Rows};
 use crate::assumptions::{
-    AssumptionError, IndependenceTest, Items, independence, individual_calibration, support,
-    support_floor,
+    AssumptionError, IndependenceTest, Items, independence_by_source, individual_calibration,
+    support, support_floor,
 };
-use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, normal_range};
+use crate::audit::intervals::{BETTING_BY_ENTITY, Estimate, OpenEnds};
 use crate::audit::outcome::Check;
-use crate::audit::sample::Sample;
+use crate::audit::sample::SampleRow;
 use crate::audit::tally::Tally;
+use crate::bounds::Seen;
 use crate::simplex::Distribution;
 
 /// How the interval of the items' calibration error is found.
 const MCDIARMID: &str = "McDiarmid, by entity";
 
-pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
-    let sampled = Sampled::new(&tally.evidence.sample);
+pub(super) fn checks(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    rows: &Rows<'_>,
+    sample: &[&SampleRow],
+    checks: &mut Vec<Check>,
+) {
+    let sampled = Sampled::new(sample);
     checks.push(dependence(gate, &sampled));
-    checks.push(encoder_variance(gate, tally));
+    checks.push(encoder_variance(gate, tally, rows));
     checks.push(item_calibration(gate, &sampled, tally.settings.bins));
     checks.push(evidence_count(gate, tally));
     checks.push(excluded_classes(gate, &sampled));
@@ -30,16 +39,51 @@ struct Sampled {
     factors: Vec<Distribution>,
     offsets: Vec<usize>,
     labels: Vec<usize>,
+    /// Which source each factor is from; see [`sources`].
+    sources: Vec<usize>,
+}
+
+/// The source of each item, by number. An id that items of two entities or more have names a source, with
+/// its place where an entity has several of them; items without such an id are known by their place.
+fn sources(sample: &[&SampleRow]) -> Vec<usize> {
+    let mut rows_of: HashMap<u64, (usize, usize)> = HashMap::new();
+    for (i, row) in sample.iter().enumerate() {
+        for id in row.ids.iter().flatten() {
+            let (rows, last) = rows_of.entry(*id).or_insert((0, usize::MAX));
+            *rows += usize::from(*last != i);
+            *last = i;
+        }
+    }
+    let mut numbers: HashMap<(Option<u64>, usize), usize> = HashMap::new();
+    let mut out = Vec::new();
+    for row in sample {
+        let mut seen: HashMap<u64, usize> = HashMap::new();
+        for (place, id) in row.ids.iter().enumerate() {
+            let known = id.filter(|id| rows_of.get(id).is_some_and(|(rows, _)| *rows > 1));
+            let source = match known {
+                Some(id) => {
+                    let times = seen.entry(id).or_insert(0);
+                    *times += 1;
+                    (Some(id), *times)
+                }
+                None => (None, place),
+            };
+            let next = numbers.len();
+            out.push(*numbers.entry(source).or_insert(next));
+        }
+    }
+    out
 }
 
 impl Sampled {
-    fn new(sample: &Sample) -> Self {
+    fn new(sample: &[&SampleRow]) -> Self {
         let mut sampled = Sampled {
             factors: Vec::new(),
             offsets: vec![0],
             labels: Vec::new(),
+            sources: sources(sample),
         };
-        for row in sample.rows() {
+        for row in sample {
             sampled.factors.extend(row.factors.iter().cloned());
             sampled.offsets.push(sampled.factors.len());
             sampled.labels.push(row.label);
@@ -72,33 +116,64 @@ fn dependence(gate: &Gate<'_>, sampled: &Sampled) -> Check {
         seed: gate.settings.seed,
         ..IndependenceTest::default()
     };
-    match sampled.ask(|items| independence(items, &sampled.labels, &test)) {
+    let asked = sampled
+        .ask(|items| independence_by_source(items, &sampled.sources, &sampled.labels, &test));
+    match asked {
         Ok(found) => match found.smallest_p() {
-            Some(p) => gate.p_value(id, p, sampled.entities(), found.sentence()),
+            // What dependence there might be instead is not known, and so is the power.
+            Some(p) => {
+                let mut sentence = found.sentence();
+                if gate.critical(id).is_some_and(|critical| p > critical) {
+                    sentence += " That does not show A1: how likely the test finds a dependence is \
+                                 not known.";
+                }
+                gate.p_value(id, p, sampled.entities(), None, sentence)
+            }
             None => gate.not_run(id, found.sentence().trim_end_matches('.')),
         },
         Err(reason) => gate.not_run(id, reason),
     }
 }
 
-/// A2 on all rows: the mean norm of the covariances.
-fn encoder_variance(gate: &Gate<'_>, tally: &Tally) -> Check {
+/// A2 on all rows: the mean norm of the covariances. A norm may be of any size, so that no log bounds the
+/// mean from above.
+fn encoder_variance(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "encoder_variance";
     let norms = &tally.items.norms;
     let Some(mean) = norms.mean() else {
         return gate.not_run(id, "no row has posteriors");
     };
-    let range = norms.standard_error().map(|error| {
-        let (low, high) = normal_range(mean, error * error, 1, gate.delta(id));
-        (low.max(0.0), high)
-    });
     let (items, entities) = (norms.items(), norms.entities());
     let largest = tally.items.largest_norm.get();
     let sentence = format!(
         "The mean norm of the {items} covariances of {entities} entities is {mean:.3}, the largest \
-         {largest:.3}."
+         {largest:.3}. No log bounds the mean from above."
     );
-    gate.estimate(id, mean, range, NORMAL, entities, sentence)
+    let sums = norms.group_sums(tally.items.most);
+    let finite = sums.squares.is_finite() && sums.cross.is_finite() && mean.is_finite();
+    let estimate = Estimate {
+        value: mean,
+        error: sums.standard_error(),
+        n: entities,
+        ends: Box::new(OpenEnds {
+            seen: Seen::Sums(sums),
+            unit: 1.0,
+            from: 0.0,
+            slack: 0.0,
+            delta: gate.delta(id),
+        }),
+        method: BETTING_BY_ENTITY,
+    };
+    match finite {
+        true => gate.of_independent(id, rows, estimate, sentence),
+        false => gate.bare(
+            id,
+            mean,
+            entities,
+            &sentence,
+            "Some norms are too large for an interval.",
+        ),
+    }
 }
 
 /// A3 on the sample: the calibration error of single factors.
@@ -107,14 +182,12 @@ fn item_calibration(gate: &Gate<'_>, sampled: &Sampled, bins: usize) -> Check {
     let asked =
         sampled.ask(|items| individual_calibration(items, &sampled.labels, bins, gate.delta(id)));
     match asked {
-        Ok(found) => gate.estimate(
-            id,
-            found.ece,
-            Some((found.low, found.high)),
-            MCDIARMID,
-            sampled.entities(),
-            found.sentence(),
-        ),
+        Ok(found) => {
+            let (range, delta) = ((found.low, found.high), gate.delta(id));
+            let n = sampled.entities();
+            let estimate = Estimate::known(found.ece, range, (0.0, 1.0), n, delta, MCDIARMID);
+            gate.estimate(id, estimate, found.sentence())
+        }
         Err(reason) => gate.not_run(id, reason),
     }
 }
@@ -139,14 +212,11 @@ fn excluded_classes(gate: &Gate<'_>, sampled: &Sampled) -> Check {
     let id = "support";
     let asked = sampled.ask(|items| support(items, support_floor(items.classes()), gate.delta(id)));
     match asked {
-        Ok(found) => gate.estimate(
-            id,
-            found.below.count as f64 / found.below.of as f64,
-            Some((found.below.low, found.below.high)),
-            CLOPPER_PEARSON,
-            sampled.entities(),
-            found.sentence(),
-        ),
+        Ok(found) => {
+            let (hits, n) = (found.below.count as u64, found.below.of as u64);
+            let estimate = Estimate::rate(hits, n, gate.delta(id));
+            gate.estimate(id, estimate, found.sentence())
+        }
         Err(reason) => gate.not_run(id, reason),
     }
 }

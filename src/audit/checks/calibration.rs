@@ -1,17 +1,16 @@
 //! Do the probabilities mean what they say?
 
-use super::Gate;
-use super::class_gaps::ClassGaps;
+use super::{ENOUGH_POWER, Gate, Rows};
+use crate::audit::calibration_error;
 use crate::audit::intervals::{
-    BINWISE, BinGap, CLOPPER_PEARSON, Confidences, average, error_range, gaps_of, gaps_of_cells,
-    power, rate_range,
+    BINWISE, BinGap, Estimate, MCDIARMID, average, error_range, gaps_of, gaps_of_cells,
 };
 use crate::audit::null::{REPLICATES, null};
-use crate::audit::outcome::{Check, Curves, ReliabilityPoint};
+use crate::audit::outcome::{Check, Curves, Power, ReliabilityPoint};
 use crate::audit::smooth::{smooth_cells, smooth_range};
 use crate::audit::tally::Tally;
 use crate::calibration::{Reliability, smooth_ece};
-use crate::math::ExactSum;
+use crate::math::{ExactSum, ln};
 
 /// The over-confidence for which the power is stated: five points.
 const EFFECT: f64 = 0.05;
@@ -33,7 +32,7 @@ pub(super) const NOTHING: &str = "no row could be scored";
 pub(super) fn checks(
     gate: &Gate<'_>,
     tally: &Tally,
-    classes: &ClassGaps<'_>,
+    rows: &Rows<'_>,
     checks: &mut Vec<Check>,
     curves: &mut Curves,
 ) {
@@ -42,27 +41,19 @@ pub(super) fn checks(
         return;
     }
     curves.reliability = reliability_points(&tally.scores.top);
-    let confidences = confidences(tally);
-    checks.push(ece(gate, tally, confidences));
-    checks.push(classwise(gate, tally, classes));
-    checks.push(adaptive(gate, tally));
-    checks.push(debiased(gate, tally));
-    checks.push(smooth(gate, tally));
-    checks.push(p_value(gate, tally));
-    checks.push(gap(gate, tally, confidences));
+    checks.push(ece(gate, tally, rows));
+    checks.push(classwise(gate, tally, rows));
+    checks.push(adaptive(gate, tally, rows));
+    checks.push(debiased(gate, tally, rows));
+    checks.push(smooth(gate, tally, rows));
+    checks.push(p_value(gate, tally, rows));
+    checks.push(gap(gate, tally, rows));
 }
 
-/// Sums over the grid; within a cell, confidences are taken as their mean.
-fn confidences(tally: &Tally) -> Confidences {
-    let n = tally.usable();
-    let count = n as f64;
+/// The mean confidence.
+fn mean_confidence(tally: &Tally) -> f64 {
     let sum: ExactSum = tally.grid.cells().map(|c| c.confidence).collect();
-    let spread = tally.grid.cells().map(|c| c.confidence * (1.0 - c.mean()));
-    Confidences {
-        n,
-        mean: sum.to_f64() / count,
-        variance: spread.collect::<ExactSum>().to_f64() / count,
-    }
+    sum.to_f64() / tally.usable() as f64
 }
 
 fn reliability_points(top: &Reliability) -> Vec<ReliabilityPoint> {
@@ -87,82 +78,104 @@ pub(super) fn top_gaps(top: &Reliability, delta: f64) -> Vec<BinGap> {
     gaps_of(&[top], delta).into_iter().flatten().collect()
 }
 
-/// The range of mean confidence minus true accuracy.
-fn gap_range(tally: &Tally, mean: f64, delta: f64) -> (f64, f64) {
-    let (low, high) = rate_range(tally.scores.correct(), tally.usable(), delta);
-    (mean - high, mean - low)
-}
-
-/// Half of the error is spent on the bins, half on the mean gap, as ECE is at least its size.
-fn ece(gate: &Gate<'_>, tally: &Tally, confidences: Confidences) -> Check {
+fn ece(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "ece";
     let delta = gate.delta(id);
     let Ok(value) = tally.scores.ece() else {
         return gate.not_run(id, NOTHING);
     };
-    let bins = top_gaps(&tally.scores.top, delta / 2.0);
-    let (low, high) = error_range(&bins);
-    let (gap_low, gap_high) = gap_range(tally, confidences.mean, delta / 2.0);
-    let low = low.max(gap_low).max(-gap_high);
-    let limit = gate.threshold(id);
+    let bins = tally.settings.bins;
+    let used = tally
+        .scores
+        .top
+        .bins()
+        .iter()
+        .filter(|b| b.count > 0)
+        .count();
     let sentence = format!(
-        "Confidence and accuracy differ by {:.1} points on average over the {} bins in use; {:.0} % \
-         interval{}: {:.1} to {:.1} points.",
-        100.0 * value,
-        bins.len(),
-        100.0 * super::CONFIDENCE,
-        limit.map_or("", |_| " (joint over all limits)"),
-        100.0 * low,
-        100.0 * high
+        "Confidence and accuracy differ by {:.1} points on average over the {used} bins in use.",
+        100.0 * value
     );
-    let power = limit.and_then(|t| power(confidences, t.value, EFFECT, delta / 2.0));
-    gate.estimate(
-        id,
-        value,
-        Some((low, high)),
-        BINWISE,
-        confidences.n,
-        sentence,
-    )
-    .with_power(power)
+    let estimate = calibration_error::ece(value, &tally.grid, bins, rows.clusters, delta);
+    // The error is at least the gap, whose lower end has this share.
+    let power = power_of(gate, id, tally, rows, delta / 8.0);
+    gate.estimate(id, estimate, sentence).with_power(power)
 }
 
-fn classwise(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>) -> Check {
+/// The power against a model that is over-confident by [`EFFECT`], where rows are independent.
+fn power_of(
+    gate: &Gate<'_>,
+    id: &str,
+    tally: &Tally,
+    rows: &Rows<'_>,
+    share: f64,
+) -> Option<Power> {
+    let limit = gate.threshold(id)?;
+    if rows.clustered() {
+        return None;
+    }
+    calibration_error::power(&tally.grid, limit.value, EFFECT, share)
+}
+
+/// One row changes the error by at most `4/(C·n)` for `C` classes: what it adds is a mean over the classes of
+/// differences whose sizes add up to at most 2. The upper end is that of a fixed sequence of signs
+/// (see `calibration_error`), by Hoeffding's inequality; the error in the log exceeds the true one on
+/// average by at most `Σ √Var ≤ √(C·B·2/n)/C` (Cauchy and Schwarz; the squares of one row add up to at
+/// most 2). Entities count for rows by their effective number.
+fn classwise(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "classwise_ece";
     let Ok(value) = tally.scores.classwise_ece() else {
         return gate.not_run(id, NOTHING);
     };
-    let gaps = classes.at(gate.delta(id));
-    let mean = |end: fn((f64, f64)) -> f64| {
-        let terms = gaps.iter().map(|bins| end(error_range(bins)));
-        terms.collect::<ExactSum>().to_f64() / gaps.len().max(1) as f64
-    };
-    let range = (mean(|range| range.0), mean(|range| range.1));
+    let classes = tally.scores.classwise.len() as f64;
+    let delta = gate.delta(id);
+    let n = rows.effective;
+    let reach = (4.0 / classes).min(2.0) * libm::sqrt(ln(2.0 / delta) / (2.0 * n));
+    let bias = libm::sqrt(2.0 * tally.settings.bins as f64 / (classes * n));
+    let range = ((value - reach - bias).max(0.0), (value + reach).min(1.0));
     let sentence = format!(
-        "Taking each class on its own, probability and frequency differ by {:.1} points on average.",
+        "Averaged over the classes, probability and frequency differ by {:.1} points.",
         100.0 * value
     );
-    gate.estimate(id, value, Some(range), BINWISE, tally.usable(), sentence)
+    let unit = (0.0, 1.0);
+    let estimate = Estimate::known(value, range, unit, tally.usable(), delta, MCDIARMID);
+    gate.estimate(id, estimate, sentence)
 }
 
-fn adaptive(gate: &Gate<'_>, tally: &Tally) -> Check {
+/// With the confidences given, one outcome changes the error by at most `1/n`, and the true error is at
+/// most the expected one: at most `√(ln(1/δ)/(2n))` above the value (McDiarmid). The smaller of that and
+/// of the bins' own ranges is taken, at half of the error each. With entities for rows, the value exceeds
+/// the true error on average by at most `√(B/(4·n))`, as in `classwise`.
+fn adaptive(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "adaptive_ece";
-    let gaps = gaps_of_cells(&tally.grid.equal_mass(tally.settings.bins), gate.delta(id));
+    let delta = gate.delta(id);
+    let cells = tally.grid.equal_mass(tally.settings.bins);
+    let gaps = gaps_of_cells(&cells, delta / 2.0);
     let value = average(&gaps, |bin| bin.gap.abs());
     let sentence = format!(
         "With {} bins of about equal mass the calibration error is {:.1} points.",
         gaps.len(),
         100.0 * value
     );
-    let range = error_range(&gaps);
-    gate.estimate(id, value, Some(range), BINWISE, tally.usable(), sentence)
+    let n = rows.effective;
+    let reach = libm::sqrt(ln(2.0 / delta) / (2.0 * n));
+    let (range, method) = if rows.clustered() {
+        let bias = libm::sqrt(cells.len() as f64 / (4.0 * n));
+        (((value - reach - bias).max(0.0), value + reach), MCDIARMID)
+    } else {
+        let (low, high) = error_range(&gaps);
+        ((low, high.min(value + reach)), BINWISE)
+    };
+    let range = (range.0, range.1.min(1.0));
+    let estimate = Estimate::known(value, range, (0.0, 1.0), tally.usable(), delta, method);
+    gate.estimate(id, estimate, sentence)
 }
 
 /// `√(Σ_b (n_b/N)·[(c_b − a_b)² − a_b(1 − a_b)/(n_b − 1)])` over bins with two or more predictions
 /// (Bröcker 2012; Kumar, Liang and Ma 2019): the square of a gap exceeds that of the true gap by
 /// the variance of the rate, of which `a(1 − a)/(n − 1)` is an unbiased estimate. A sum below zero
 /// counts as zero.
-fn debiased(gate: &Gate<'_>, tally: &Tally) -> Check {
+fn debiased(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "debiased_error";
     let gaps = top_gaps(&tally.scores.top, gate.delta(id));
     let squared = average(&gaps, |bin| match bin.count {
@@ -178,14 +191,20 @@ fn debiased(gate: &Gate<'_>, tally: &Tally) -> Check {
          (root mean square over the bins).",
         100.0 * value
     );
-    gate.estimate(id, value, Some(range), BINWISE, tally.usable(), sentence)
+    let delta = gate.delta(id);
+    let estimate = Estimate::known(value, range, (0.0, 1.0), tally.usable(), delta, BINWISE);
+    gate.of_independent(id, rows, estimate, sentence)
 }
 
-fn smooth(gate: &Gate<'_>, tally: &Tally) -> Check {
+fn smooth(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "smooth_ece";
     let cells = smooth_cells(&tally.grid);
-    let found = smooth_ece(&cells)
-        .and_then(|smooth| Ok((smooth.value, smooth_range(&cells, gate.delta(id))?)));
+    let found = smooth_ece(&cells).and_then(|smooth| {
+        Ok((
+            smooth.value,
+            smooth_range(&cells, rows.effective, gate.delta(id))?,
+        ))
+    });
     let (value, range) = match found {
         Ok(found) => found,
         Err(error) => return gate.not_run(id, error.to_string()),
@@ -194,22 +213,34 @@ fn smooth(gate: &Gate<'_>, tally: &Tally) -> Check {
         "Without bins, smoothed by a kernel of its own width, the calibration error is {:.1} points.",
         100.0 * value
     );
-    gate.estimate(
-        id,
+    let unit = (0.0, 1.0);
+    let estimate = Estimate::known(
         value,
-        Some(range),
-        "McDiarmid",
+        range,
+        unit,
         tally.usable(),
-        sentence,
-    )
+        gate.delta(id),
+        MCDIARMID,
+    );
+    gate.estimate(id, estimate, sentence)
 }
 
-fn p_value(gate: &Gate<'_>, tally: &Tally) -> Check {
+fn p_value(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "calibration_p";
-    let Some(null) = null(&tally.grid, tally.settings.bins, gate.settings.seed) else {
+    if rows.clustered() {
+        return gate.not_run(id, "rows of one entity may depend on each other");
+    }
+    let critical = gate.critical(id);
+    let found = null(
+        &tally.grid,
+        tally.settings.bins,
+        gate.settings.seed,
+        critical.map(|level| (level, EFFECT)),
+    );
+    let Some(null) = found else {
         return gate.not_run(id, NOTHING);
     };
-    let sentence = format!(
+    let mut sentence = format!(
         "A perfectly calibrated model with these confidences would show an ECE of {:.2} points on \
          average, and of up to {:.2} in 95 of 100 logs; the p-value of the {:.2} found here is {:.3} \
          ({REPLICATES} simulated logs).",
@@ -218,34 +249,40 @@ fn p_value(gate: &Gate<'_>, tally: &Tally) -> Check {
         100.0 * null.observed,
         null.p_value
     );
-    gate.p_value(id, null.p_value, tally.usable(), sentence)
+    let power = null.power.map(|probability| Power {
+        effect: EFFECT,
+        probability,
+    });
+    if let Some(power) = power
+        && power.probability < ENOUGH_POWER
+    {
+        sentence += " So few rows say too little about a model to pass it.";
+    }
+    gate.p_value(id, null.p_value, tally.usable(), power, sentence)
 }
 
-fn gap(gate: &Gate<'_>, tally: &Tally, confidences: Confidences) -> Check {
+fn gap(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "gap";
     let delta = gate.delta(id);
     let Ok(accuracy) = tally.scores.accuracy() else {
         return gate.not_run(id, NOTHING);
     };
-    let value = confidences.mean - accuracy;
-    let (low, high) = gap_range(tally, confidences.mean, delta);
-    let direction = if low > 0.0 {
+    let confidence = mean_confidence(tally);
+    let estimate = calibration_error::gap(confidence - accuracy, &tally.grid, rows.clusters, delta);
+    let direction = if estimate.ends.low(1.0) > 0.0 {
         "the model is over-confident"
-    } else if high < 0.0 {
+    } else if estimate.ends.high(1.0) < 0.0 {
         "the model is under-confident"
     } else {
         "neither over- nor under-confidence is shown"
     };
     let sentence = format!(
         "Mean confidence is {:.1} %, accuracy {:.1} %: {direction}.",
-        100.0 * confidences.mean,
+        100.0 * confidence,
         100.0 * accuracy
     );
-    let limit = gate.threshold(id);
-    let power = limit.and_then(|t| power(confidences, t.value, EFFECT, delta));
-    let n = confidences.n;
-    gate.estimate(id, value, Some((low, high)), CLOPPER_PEARSON, n, sentence)
-        .with_power(power)
+    let power = power_of(gate, id, tally, rows, delta / 2.0);
+    gate.estimate(id, estimate, sentence).with_power(power)
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
 //! Does the answer follow from its evidence, and how much depends on single items?
 
-use super::{Gate, assumptions};
+use std::collections::HashSet;
+
+use super::{Gate, Rows, assumptions};
 use crate::aggregate::Method;
 use crate::audit::histogram::Histogram;
-use crate::audit::intervals::{CLOPPER_PEARSON, NORMAL, ORDER, moments, normal_range, rate_range};
+use crate::audit::intervals::{Estimate, ORDER, rate_range};
 use crate::audit::outcome::{Check, Curves, InfluencePoint};
+use crate::audit::sample::SampleRow;
 use crate::audit::tally::Tally;
+use crate::bounds::GroupSums;
+use crate::calibration::SMALLEST;
 use crate::latent::Confidence;
 use crate::math::{ExactSum, ln};
 use crate::simplex::{Distribution, prior_corrected};
@@ -13,14 +18,31 @@ use crate::simplex::{Distribution, prior_corrected};
 /// What the checks of this file need.
 pub(super) const NO_EVIDENCE: &str = "no row has factors";
 
-pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+pub(super) fn checks(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    rows: &Rows<'_>,
+    checks: &mut Vec<Check>,
+    curves: &mut Curves,
+) {
+    let sample = sampled(tally, rows);
     checks.push(consistency(gate, tally));
     checks.push(weights(gate, tally));
-    checks.push(prior_counting(gate, tally));
-    assumptions::checks(gate, tally, checks);
-    influence(gate, tally, checks, curves);
+    checks.push(prior_counting(gate, tally, &sample));
+    assumptions::checks(gate, tally, rows, &sample, checks);
+    influence(gate, tally, rows, checks, curves);
     checks.push(decomposition(gate, tally));
-    checks.push(effective_items(gate, tally));
+    checks.push(effective_items(gate, tally, rows));
+}
+
+/// The rows of the sample; where entities may repeat, the first of each.
+fn sampled<'a>(tally: &'a Tally, rows: &Rows<'_>) -> Vec<&'a SampleRow> {
+    let mut seen = HashSet::new();
+    let first = |row: &&SampleRow| match row.entity {
+        Some(entity) if rows.clustered() => seen.insert(entity),
+        _ => true,
+    };
+    tally.evidence.sample.rows().filter(first).collect()
 }
 
 fn consistency(gate: &Gate<'_>, tally: &Tally) -> Check {
@@ -98,10 +120,9 @@ fn weights(gate: &Gate<'_>, tally: &Tally) -> Check {
 
 /// Each factor contains the prior, so a product of K of them contains it K times (claim T1). On the
 /// sample: the log loss of the logged answers minus that of the prior-corrected product.
-fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
+fn prior_counting(gate: &Gate<'_>, tally: &Tally, sample: &[&SampleRow]) -> Check {
     let id = "prior_counting";
-    let rows = tally.evidence.sample.rows();
-    if rows.len() == 0 {
+    if sample.is_empty() {
         return gate.not_run(id, NO_EVIDENCE);
     }
     let (weights, whence) = match &gate.settings.prior {
@@ -116,40 +137,45 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally) -> Check {
     };
     let mut sums = [ExactSum::new(), ExactSum::new()];
     let (mut n, mut left_out) = (0u64, 0u64);
-    for row in rows {
-        let corrected = prior_corrected(&prior, &row.factors, &row.weights).ok();
-        let likelihood = |p: Option<&f64>| p.copied().filter(|p| *p > 0.0);
-        let logged = likelihood(row.answer.get(row.label));
-        let other = corrected.as_ref().map(Distribution::probabilities);
-        let other = likelihood(other.and_then(|p| p.get(row.label)));
-        let (Some(logged), Some(other)) = (logged, other) else {
+    for row in sample {
+        // Only where factors exclude every class.
+        let Ok(corrected) = prior_corrected(&prior, &row.factors, &row.weights) else {
             left_out += 1;
             continue;
         };
-        let saving = ln(other) - ln(logged);
+        let loss = |p: &[f64]| -ln(p.get(row.label).copied().unwrap_or(0.0).max(SMALLEST));
+        let saving = loss(&row.answer) - loss(corrected.probabilities());
         sums[0].add(saving);
         sums[1].add(saving * saving);
         n += 1;
     }
     if n == 0 {
-        return gate.not_run(id, "every row gives its true class probability zero");
+        return gate.not_run(id, "the factors of every row exclude every class");
     }
-    let (value, variance) = moments(&sums, n);
-    let range = variance.map(|v| normal_range(value, v, n, gate.delta(id)));
+    let value = sums[0].to_f64() / n as f64;
     let sentence = format!(
         "On {n} sampled rows, counting the prior ({whence}) once instead of once per item would {} \
-         the log loss by {:.4} nats{}.",
+         the log loss by {:.4} nats, probabilities below {SMALLEST} counted as {SMALLEST}{}.",
         if value < 0.0 { "raise" } else { "lower" },
         value.abs(),
         match left_out {
             0 => String::new(),
-            rows => format!(" ({rows} rows with a true class of probability zero left out)"),
+            rows => format!(" ({rows} rows whose factors exclude every class left out)"),
         }
     );
-    gate.estimate(id, value, range, NORMAL, n, sentence)
+    let sums = GroupSums::of_singles(n, sums[0].to_f64(), sums[1].to_f64());
+    let most = -ln(SMALLEST);
+    let estimate = Estimate::of_rows(value, sums, (-most, most), gate.delta(id));
+    gate.estimate(id, estimate, sentence)
 }
 
-fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+fn influence(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    rows: &Rows<'_>,
+    checks: &mut Vec<Check>,
+    curves: &mut Curves,
+) {
     let evidence = &tally.evidence;
     let n = evidence.margins.count();
     if n == 0 {
@@ -176,40 +202,38 @@ fn influence(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &m
         .collect();
     let id = "influence";
     let [by_one, by_two, ..] = evidence.changed_by;
-    let value = by_one as f64 / count;
-    let range = rate_range(by_one, n, gate.delta(id));
+    let estimate = Estimate::rate(by_one, n, gate.delta(id));
     let sentence = format!(
         "Leaving out the worst single item changes the predicted class of {by_one} of {n} entities \
          ({:.1} %); leaving out the worst two, of {} ({:.1} %).",
-        100.0 * value,
+        100.0 * estimate.value,
         by_one + by_two,
         100.0 * (by_one + by_two) as f64 / count
     );
-    checks.push(gate.estimate(id, value, Some(range), CLOPPER_PEARSON, n, sentence));
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 
     // T5′: changes of the items that add up to less than the log-odds of the first over the second
     // class, in weighted Hilbert distance, cannot change the predicted class.
     let id = "robustness_radius";
-    let (value, range) = quantile(&evidence.margins, 0.05, gate.delta(id));
+    let estimate = quantile(&evidence.margins, 0.05, gate.delta(id));
+    let value = estimate.value;
     let sentence = format!(
         "For 95 % of the entities, no change of their items below {value:.2} (weighted log-odds, T5') \
          can change the predicted class."
     );
-    checks.push(gate.estimate(id, value, Some(range), ORDER, n, sentence));
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 }
 
 /// A quantile, rounded down to its cell, and its interval: the rank of the true quantile among the
 /// numbers is binomial, and it may lie anywhere in the cells at the ends.
-fn quantile(numbers: &Histogram, q: f64, delta: f64) -> (f64, (f64, f64)) {
+fn quantile(numbers: &Histogram, q: f64, delta: f64) -> Estimate<'static> {
     let n = numbers.count();
     let value = numbers.first(|below| below as f64 >= q * n as f64);
     let low = numbers.first(|below| rate_range(below, n, delta).1 >= q);
     let high = numbers.first(|below| rate_range(below, n, delta).0 >= q);
     let start = |cell: Option<(f64, f64)>| cell.map_or(0.0, |(start, _)| start);
-    (
-        start(value),
-        (start(low), high.map_or(f64::INFINITY, |(_, end)| end)),
-    )
+    let range = (start(low), high.map_or(f64::INFINITY, |(_, end)| end));
+    Estimate::known(start(value), range, (0.0, f64::INFINITY), n, delta, ORDER)
 }
 
 fn decomposition(gate: &Gate<'_>, tally: &Tally) -> Check {
@@ -236,16 +260,17 @@ fn decomposition(gate: &Gate<'_>, tally: &Tally) -> Check {
     gate.census(id, off as f64 / n as f64, n, sentence, worst)
 }
 
-fn effective_items(gate: &Gate<'_>, tally: &Tally) -> Check {
+fn effective_items(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "k_eff";
     let numbers = &tally.evidence.k_eff;
     let n = numbers.count();
     if n == 0 {
         return gate.not_run(id, NO_EVIDENCE);
     }
-    let (value, range) = quantile(numbers, 0.5, gate.delta(id));
-    let (low, _) = quantile(numbers, 0.05, gate.delta(id));
-    let (high, _) = quantile(numbers, 0.95, gate.delta(id));
+    let estimate = quantile(numbers, 0.5, gate.delta(id));
+    let value = estimate.value;
+    let low = quantile(numbers, 0.05, gate.delta(id)).value;
+    let high = quantile(numbers, 0.95, gate.delta(id)).value;
     let weightless = match tally.evidence.weightless {
         0 => String::new(),
         rows => format!("; in {rows} rows no weight is above zero"),
@@ -254,5 +279,5 @@ fn effective_items(gate: &Gate<'_>, tally: &Tally) -> Check {
         "Half of the entities rest on about {value:.1} items or fewer by their weights (5 % on \
          {low:.1} or fewer, 5 % on {high:.1} or more){weightless}."
     );
-    gate.estimate(id, value, Some(range), ORDER, n, sentence)
+    gate.of_independent(id, rows, estimate, sentence)
 }

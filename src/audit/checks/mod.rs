@@ -4,6 +4,9 @@
 //! each interval fails with probability at most `δ/m`, so that all hold together with probability
 //! `1 − δ` and a model that keeps every limit is failed by any check with probability at most `δ`.
 //! A check without a threshold shows an interval of level `1 − δ` of its own.
+//!
+//! Rows of one entity are one cluster, unless the user says that rows are independent. A check whose
+//! interval holds for independent rows only has none then.
 
 mod assumptions;
 mod calibration;
@@ -17,7 +20,8 @@ mod sets;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::class_gaps::ClassGaps;
-use super::intervals::decide;
+use super::clusters::{Clusters, Quantity, Repeats};
+use super::intervals::{Estimate, decide, verdict};
 use super::outcome::{
     AuditReport, Check, CheckInterval, CheckVerdict, Curves, Offender, Power, ReasonCount,
     Rejected, ReportSettings, SCHEMA_VERSION, Summary, Threshold, Tool,
@@ -38,6 +42,8 @@ pub(super) struct CheckSettings {
     pub prior: Option<Vec<f64>>,
     /// What makes the audit fail.
     pub demand: Demand,
+    /// Whether rows are independent though entities repeat.
+    pub independent_rows: bool,
 }
 
 /// What makes an audit fail beside a check that fails.
@@ -72,9 +78,50 @@ impl Default for CheckSettings {
             seed: 0,
             prior: None,
             demand: Demand::NoFailure,
+            independent_rows: false,
         }
     }
 }
+
+/// How the rows of a log depend on each other.
+struct Rows<'a> {
+    /// Sums by entity, where rows of one entity count as one cluster.
+    clusters: Option<&'a Clusters>,
+    /// What is known of repeated entities.
+    repeats: Repeats,
+    /// Kish's effective number of independent rows, `(Σ k)²/Σ k²` over clusters of `k` rows.
+    effective: f64,
+}
+
+impl<'a> Rows<'a> {
+    fn new(tally: &'a Tally, settings: &CheckSettings) -> Self {
+        let repeats = tally.clusters.repeats();
+        let clustered = repeats.possible() && !settings.independent_rows;
+        let effective = match clustered {
+            true => {
+                let sums = tally.clusters.sums(Quantity::Right);
+                sums.count * sums.count / sums.count_squares.max(1.0)
+            }
+            false => tally.usable() as f64,
+        };
+        Rows {
+            clusters: clustered.then_some(&tally.clusters),
+            repeats,
+            effective,
+        }
+    }
+
+    fn clustered(&self) -> bool {
+        self.clusters.is_some()
+    }
+}
+
+/// Why a check has no interval.
+const NOT_BY_ENTITY: &str = "There is no interval, as rows of one entity may depend on each other in any \
+                             way.";
+
+/// The power from which on the absence of evidence against a model passes a check of a p-value.
+const ENOUGH_POWER: f64 = 0.8;
 
 /// What the checks have in common.
 struct Gate<'a> {
@@ -109,39 +156,75 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// A check that estimates something.
-    fn estimate(
-        &self,
-        id: &'static str,
-        value: f64,
-        range: Option<(f64, f64)>,
-        method: &'static str,
-        n: u64,
-        sentence: String,
-    ) -> Check {
-        let threshold = self.threshold(id);
-        let verdict = match (threshold, range) {
-            (None, _) => CheckVerdict::Information,
-            (Some(threshold), Some((low, high))) => decide(value, low, high, n, threshold),
-            (Some(_), None) => CheckVerdict::Undecided { needed_n: None },
+    /// A check that estimates something. An interval is widened to hold its value, which only makes it
+    /// hold the truth more often.
+    fn estimate(&self, id: &'static str, estimate: Estimate<'_>, sentence: String) -> Check {
+        let value = estimate.value;
+        let low = estimate.ends.low(1.0).min(value);
+        let high = estimate.ends.high(1.0).max(value);
+        let verdict = match self.threshold(id) {
+            None => CheckVerdict::Information,
+            Some(threshold) => decide(&estimate, low, high, threshold),
         };
-        let interval = range.map(|(low, high)| CheckInterval {
+        let interval = CheckInterval {
             low,
             high,
             confidence: 1.0 - self.delta(id),
-            method,
-        });
-        self.check(id, Some(value), interval, n, verdict, sentence)
+            method: estimate.method,
+        };
+        let n = estimate.n;
+        self.check(id, Some(value), Some(interval), n, verdict, sentence)
     }
 
-    /// A check whose value is a p-value. A limit on it is shared out like the error of the intervals.
-    fn p_value(&self, id: &'static str, p: f64, n: u64, sentence: String) -> Check {
+    /// A check whose value has no interval, for a reason that is a sentence.
+    fn bare(&self, id: &'static str, value: f64, n: u64, sentence: &str, reason: &str) -> Check {
         let verdict = match self.threshold(id) {
             None => CheckVerdict::Information,
-            Some(limit) if p * self.shares as f64 <= limit.value => CheckVerdict::Fail,
-            Some(_) => CheckVerdict::Pass,
+            Some(_) => CheckVerdict::Undecided { needed_n: None },
+        };
+        let sentence = format!("{sentence} {reason}");
+        self.check(id, Some(value), None, n, verdict, sentence)
+    }
+
+    /// A check whose interval holds for independent rows only.
+    fn of_independent(
+        &self,
+        id: &'static str,
+        rows: &Rows<'_>,
+        estimate: Estimate<'_>,
+        sentence: String,
+    ) -> Check {
+        match rows.clustered() {
+            true => self.bare(id, estimate.value, estimate.n, &sentence, NOT_BY_ENTITY),
+            false => self.estimate(id, estimate, sentence),
+        }
+    }
+
+    /// The p-value at or below which a check fails: a limit is shared out like the error of the intervals.
+    fn critical(&self, id: &str) -> Option<f64> {
+        Some(self.threshold(id)?.value / self.shares as f64)
+    }
+
+    /// A check whose value is a p-value. It passes only where its power is known to be enough: that
+    /// nothing was found says nothing where nothing could have been.
+    fn p_value(
+        &self,
+        id: &'static str,
+        p: f64,
+        n: u64,
+        power: Option<Power>,
+        sentence: String,
+    ) -> Check {
+        let verdict = match self.critical(id) {
+            None => CheckVerdict::Information,
+            Some(critical) if p <= critical => CheckVerdict::Fail,
+            Some(_) if power.is_some_and(|power| power.probability >= ENOUGH_POWER) => {
+                CheckVerdict::Pass
+            }
+            Some(_) => CheckVerdict::Undecided { needed_n: None },
         };
         self.check(id, Some(p), None, n, verdict, sentence)
+            .with_power(power)
     }
 
     /// A check in which every row was looked at and nothing is estimated.
@@ -155,7 +238,8 @@ impl<'a> Gate<'a> {
     ) -> Check {
         let verdict = match self.threshold(id) {
             None => CheckVerdict::Information,
-            Some(threshold) => decide(value, value, value, n, threshold),
+            Some(threshold) => verdict(value, value, threshold)
+                .unwrap_or(CheckVerdict::Undecided { needed_n: None }),
         };
         Check {
             worst,
@@ -182,6 +266,7 @@ impl<'a> Gate<'a> {
         Check {
             id,
             title: registry::kind(id).map_or(id, |kind| kind.title),
+            estimand: registry::kind(id).map_or("", |kind| kind.estimand),
             value,
             interval,
             n,
@@ -208,15 +293,17 @@ pub(super) fn audit(
     settings: &CheckSettings,
 ) -> AuditReport {
     let gate = Gate::new(settings, baseline.is_some());
+    let rows = Rows::new(tally, settings);
     let mut checks = vec![validity(&gate, tally)];
     let mut curves = Curves::default();
     let classes = ClassGaps::new(&tally.scores.classwise);
-    calibration::checks(&gate, tally, &classes, &mut checks, &mut curves);
-    scores::checks(&gate, tally, &classes, &mut checks, &mut curves);
-    evidence::checks(&gate, tally, &mut checks, &mut curves);
-    sets::checks(&gate, tally, &mut checks);
+    calibration::checks(&gate, tally, &rows, &mut checks, &mut curves);
+    scores::checks(&gate, tally, &rows, &classes, &mut checks, &mut curves);
+    evidence::checks(&gate, tally, &rows, &mut checks, &mut curves);
+    sets::checks(&gate, tally, &rows, &mut checks);
     if let Some(baseline) = baseline {
-        drift::checks(&gate, tally, baseline, &mut checks);
+        let before = Rows::new(baseline, settings);
+        drift::checks(&gate, (tally, &rows), (baseline, &before), &mut checks);
     }
     let reasons = tally.unusable.counts.iter();
     AuditReport {
@@ -245,7 +332,9 @@ pub(super) fn audit(
             model: tally.settings.model.clone(),
             thresholds: settings.thresholds.clone(),
             undecided_fails: settings.demand != Demand::NoFailure,
+            independent_rows: settings.independent_rows,
         },
+        entities: rows.repeats,
         summary: Summary::of(&checks),
         checks,
         curves,

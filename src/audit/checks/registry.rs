@@ -15,6 +15,8 @@ pub struct CheckKind {
     pub id: &'static str,
     /// Title, for people.
     pub title: &'static str,
+    /// What its interval is about.
+    pub estimand: &'static str,
     /// Which side of a limit is good.
     pub side: Side,
     /// The default limit; `None` for a check that only informs.
@@ -30,6 +32,7 @@ const fn estimate(id: &'static str, title: &'static str, side: Side) -> CheckKin
     CheckKind {
         id,
         title,
+        estimand: "",
         side,
         default: None,
         estimates: true,
@@ -39,14 +42,14 @@ const fn estimate(id: &'static str, title: &'static str, side: Side) -> CheckKin
 
 /// A check that looks at every row, where small values are good.
 const fn census(id: &'static str, title: &'static str) -> CheckKind {
-    let mut kind = estimate(id, title, AtMost);
+    let mut kind = estimate(id, title, AtMost).of(LOG);
     kind.estimates = false;
     kind
 }
 
 /// A comparison with a baseline, and its default limit.
 const fn drift(id: &'static str, title: &'static str, side: Side, limit: f64) -> CheckKind {
-    let mut kind = estimate(id, title, side).limit(limit);
+    let mut kind = estimate(id, title, side).of(CHANGE).limit(limit);
     kind.needs_baseline = true;
     kind
 }
@@ -56,7 +59,26 @@ impl CheckKind {
         self.default = Some(value);
         self
     }
+
+    const fn of(mut self, estimand: &'static str) -> CheckKind {
+        self.estimand = estimand;
+        self
+    }
 }
+
+/// What intervals are about. Of a population, rows (or entities, with their numbers of rows as they are)
+/// are drawn independently; "given the confidences" means that only the outcomes are.
+const LOG: &str = "the rows of this log, all of which were looked at";
+const POPULATION: &str = "the mean over the population that the rows were drawn from";
+const BINS: &str = "the error over the population that the rows were drawn from, in these bins";
+const GIVEN: &str =
+    "its value for these confidences and the true rates behind them, given the confidences";
+const CLIPPED: &str = "the mean over the population, true classes below 0.0001 counted as 0.0001";
+const RATE: &str = "the share of the population that the rows were drawn from";
+const QUANTILE: &str = "the quantile of the population that the rows were drawn from";
+const TEST: &str =
+    "a p-value, which is at most a level with at most that probability if the hypothesis holds";
+const CHANGE: &str = "the difference between the populations that both logs were drawn from";
 
 /// Five points of calibration error are a common upper limit for use without repair; two points of
 /// mean over-confidence are what a reader of probabilities begins to notice. Both are starting
@@ -66,37 +88,38 @@ const GAP_LIMIT: f64 = 0.02;
 
 /// All checks, in the order of the report.
 #[rustfmt::skip]
-pub const CHECKS: [CheckKind; 36] = [
+pub const CHECKS: [CheckKind; 37] = [
     census("validity", "Invalid probability rows").limit(0.0),
-    estimate("ece", "Calibration error of the predicted class (ECE)", AtMost).limit(ECE_LIMIT),
-    estimate("classwise_ece", "Calibration error, mean over the classes", AtMost),
-    estimate("adaptive_ece", "Calibration error, bins of equal mass", AtMost),
-    estimate("debiased_error", "Calibration error, debiased root mean square", AtMost),
-    estimate("smooth_ece", "Calibration error, smooth", AtMost),
-    estimate("calibration_p", "p-value: perfect calibration", AtLeast),
-    estimate("gap", "Mean confidence minus accuracy", Within).limit(GAP_LIMIT),
-    estimate("accuracy", "Accuracy", AtLeast),
-    estimate("log_loss", "Log loss", AtMost),
-    estimate("log_loss_excess", "Log loss minus mean predicted entropy", Within),
-    estimate("log_loss_floor", "Log loss that recalibration cannot remove", AtMost),
-    estimate("brier", "Brier score", AtMost),
-    estimate("brier_calibration", "Brier score, calibration part", AtMost),
-    estimate("brier_refinement", "Brier score, refinement part", AtMost),
-    estimate("aurc", "Area under the risk-coverage curve", AtMost),
-    estimate("risk_at_coverage", "Error rate of the most confident 80 %", AtMost),
+    estimate("ece", "Calibration error of the predicted class (ECE)", AtMost).of(BINS).limit(ECE_LIMIT),
+    estimate("classwise_ece", "Calibration error, mean over the classes", AtMost).of(BINS),
+    estimate("adaptive_ece", "Calibration error, bins of equal mass", AtMost).of(GIVEN),
+    estimate("debiased_error", "Calibration error, debiased root mean square", AtMost).of(GIVEN),
+    estimate("smooth_ece", "Calibration error, smooth", AtMost).of(GIVEN),
+    estimate("calibration_p", "p-value: perfect calibration", AtLeast).of(TEST),
+    estimate("gap", "Mean confidence minus accuracy", Within).of(POPULATION).limit(GAP_LIMIT),
+    estimate("accuracy", "Accuracy", AtLeast).of(RATE),
+    estimate("log_loss", "Log loss", AtMost).of(POPULATION),
+    estimate("log_loss_clipped", "Log loss, clipped", AtMost).of(CLIPPED),
+    estimate("log_loss_excess", "Log loss minus mean predicted entropy", Within).of(POPULATION),
+    estimate("log_loss_floor", "Log loss that recalibration cannot remove", AtMost).of(GIVEN),
+    estimate("brier", "Brier score", AtMost).of(POPULATION),
+    estimate("brier_calibration", "Brier score, calibration part", AtMost).of(GIVEN),
+    estimate("brier_refinement", "Brier score, refinement part", AtMost).of(GIVEN),
+    estimate("aurc", "Area under the risk-coverage curve", AtMost).of(GIVEN),
+    estimate("risk_at_coverage", "Error rate of the most confident 80 %", AtMost).of(GIVEN),
     census("consistency", "Answers that differ from the aggregate of their factors").limit(0.0),
     census("weights", "Rows whose weights differ from the confidence of their posteriors"),
-    estimate("prior_counting", "Log loss saved by counting the prior once", AtMost),
-    estimate("dependence", "p-value: conditional independence (A1)", AtLeast),
-    estimate("encoder_variance", "Mean norm of the covariances (A2)", AtMost),
-    estimate("item_calibration", "Calibration error of single items (A3)", AtMost),
+    estimate("prior_counting", "Log loss saved by counting the prior once", AtMost).of(CLIPPED),
+    estimate("dependence", "p-value: conditional independence (A1)", AtLeast).of(TEST),
+    estimate("encoder_variance", "Mean norm of the covariances (A2)", AtMost).of(POPULATION),
+    estimate("item_calibration", "Calibration error of single items (A3)", AtMost).of(BINS),
     census("evidence_count", "Largest number of items of one entity (A5)"),
-    estimate("support", "Entities with a factor that nearly excludes a class (A6)", AtMost),
-    estimate("influence", "Predictions that change when one item is left out", AtMost),
-    estimate("robustness_radius", "Robustness radius, 5 % quantile", AtLeast),
+    estimate("support", "Entities with a factor that nearly excludes a class (A6)", AtMost).of(RATE),
+    estimate("influence", "Predictions that change when one item is left out", AtMost).of(RATE),
+    estimate("robustness_radius", "Robustness radius, 5 % quantile", AtLeast).of(QUANTILE),
     census("decomposition", "Rows whose uncertainty does not add up").limit(0.0),
-    estimate("k_eff", "Effective number of items, median", AtLeast),
-    estimate("coverage", "Prediction sets that hold the true class", AtLeast),
+    estimate("k_eff", "Effective number of items, median", AtLeast).of(QUANTILE),
+    estimate("coverage", "Prediction sets that hold the true class", AtLeast).of(RATE),
     census("set_size", "Classes in a prediction set, mean"),
     drift("drift_accuracy", "Change in accuracy", Within, 0.02),
     drift("drift_confidence", "Change in mean confidence", Within, 0.02),

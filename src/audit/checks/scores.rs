@@ -1,15 +1,18 @@
 //! How good are the predictions, and what part of the loss could calibration remove?
 
-use super::Gate;
 use super::calibration::{NOTHING, top_gaps};
 use super::class_gaps::ClassGaps;
+use super::{Gate, Rows};
+use crate::audit::clusters::{Quantity, UNIT};
 use crate::audit::grid::GridCell;
 use crate::audit::intervals::{
-    BERNSTEIN, BINWISE, BinGap, CLOPPER_PEARSON, HOEFFDING, NORMAL, average, bernstein_range,
-    binary_entropy, moments, normal_range, rate_range,
+    BETTING, BETTING_BY_ENTITY, BINWISE, BinGap, Estimate, HOEFFDING, OpenEnds, average,
+    binary_entropy,
 };
 use crate::audit::outcome::{Check, Curves, RiskPoint};
 use crate::audit::tally::Tally;
+use crate::bounds::{GroupSums, Seen};
+use crate::calibration::SMALLEST;
 use crate::math::{ExactSum, ln};
 
 /// The share of predictions that are kept for the error rate of the most confident.
@@ -17,9 +20,10 @@ const COVERAGE: f64 = 0.8;
 /// The most points of a curve.
 const POINTS: usize = 200;
 
-const ALL: [&str; 9] = [
+const ALL: [&str; 10] = [
     "accuracy",
     "log_loss",
+    "log_loss_clipped",
     "log_loss_excess",
     "log_loss_floor",
     "brier",
@@ -32,6 +36,7 @@ const ALL: [&str; 9] = [
 pub(super) fn checks(
     gate: &Gate<'_>,
     tally: &Tally,
+    rows: &Rows<'_>,
     classes: &ClassGaps<'_>,
     checks: &mut Vec<Check>,
     curves: &mut Curves,
@@ -40,51 +45,135 @@ pub(super) fn checks(
         checks.extend(ALL.map(|id| gate.not_run(id, NOTHING)));
         return;
     }
-    checks.push(accuracy(gate, tally));
-    log_losses(gate, tally, checks);
-    briers(gate, tally, classes, checks);
-    coverage(gate, tally, checks, curves);
+    checks.push(accuracy(gate, tally, rows));
+    log_losses(gate, tally, rows, checks);
+    briers(gate, tally, rows, classes, checks);
+    coverage(gate, tally, rows, checks, curves);
 }
 
-fn accuracy(gate: &Gate<'_>, tally: &Tally) -> Check {
+/// Sums over rows of a bounded number: exact sums of it and of its square, or the clusters' sums.
+fn sums(rows: &Rows<'_>, quantity: Quantity, exact: &[ExactSum; 2], n: u64) -> GroupSums {
+    let [sum, squares] = exact;
+    match rows.clusters {
+        Some(clusters) => clusters.sums(quantity),
+        None => GroupSums::of_singles(n, sum.to_f64(), squares.to_f64()),
+    }
+}
+
+/// The estimate of a mean in a range.
+fn mean(
+    rows: &Rows<'_>,
+    value: f64,
+    sums: GroupSums,
+    range: (f64, f64),
+    delta: f64,
+) -> Estimate<'static> {
+    match rows.clustered() {
+        true => Estimate::of_clusters(value, sums, range, delta),
+        false => Estimate::of_rows(value, sums, range, delta),
+    }
+}
+
+/// The accuracy, wrong with probability `δ`.
+pub(super) fn accuracy_of(tally: &Tally, rows: &Rows<'_>, delta: f64) -> Estimate<'static> {
+    let (n, correct) = (tally.usable(), tally.scores.correct());
+    match rows.clusters {
+        Some(clusters) => {
+            let value = correct as f64 / n as f64;
+            Estimate::of_clusters(value, clusters.sums(Quantity::Right), (0.0, 1.0), delta)
+        }
+        None => Estimate::rate(correct, n, delta),
+    }
+}
+
+/// The Brier score, wrong with probability `δ`.
+pub(super) fn brier_of(tally: &Tally, rows: &Rows<'_>, delta: f64) -> Estimate<'static> {
+    let n = tally.usable();
+    let value = tally.scores.brier[0].to_f64() / n as f64;
+    let sums = sums(rows, Quantity::Brier, &tally.scores.brier, n);
+    mean(rows, value, sums, (0.0, 2.0), delta)
+}
+
+fn accuracy(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let id = "accuracy";
     let (n, correct) = (tally.usable(), tally.scores.correct());
-    let range = rate_range(correct, n, gate.delta(id));
-    let value = correct as f64 / n as f64;
+    let estimate = accuracy_of(tally, rows, gate.delta(id));
     let sentence = format!(
         "{correct} of {n} predictions are right ({:.1} %).",
-        100.0 * value
+        100.0 * estimate.value
     );
-    gate.estimate(id, value, Some(range), CLOPPER_PEARSON, n, sentence)
+    gate.estimate(id, estimate, sentence)
 }
 
-fn log_losses(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
+/// One row can cost any amount, so that no log bounds the mean log loss from above: its interval has a
+/// lower end alone, that of the clipped one.
+fn log_losses(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>, checks: &mut Vec<Check>) {
     let n = tally.usable();
-    let impossible = tally.scores.impossible;
-    if impossible > 0 {
-        let sentence = format!(
-            "The log loss is infinite: {impossible} of {n} rows gave their true class \
-             probability zero."
-        );
-        checks.push(gate.estimate("log_loss", f64::INFINITY, None, NORMAL, n, sentence));
-        let reason = format!("{impossible} rows gave their true class probability zero");
-        checks.push(gate.not_run("log_loss_excess", reason));
+    let count = n as f64;
+    let scores = &tally.scores;
+    let impossible = scores.impossible;
+    let largest = -ln(SMALLEST);
+    let (slack, method) = match rows.clustered() {
+        true => (UNIT, BETTING_BY_ENTITY),
+        false => (0.0, BETTING),
+    };
+    let open = |value: f64, sums: GroupSums, (from, to): (f64, f64), delta: f64| Estimate {
+        value,
+        error: sums.standard_error(),
+        n,
+        ends: Box::new(OpenEnds {
+            seen: Seen::Sums(sums.rescaled(from, to)),
+            unit: to - from,
+            from,
+            slack,
+            delta,
+        }),
+        method,
+    };
+    let infinite = match impossible {
+        0 => None,
+        rows => Some(format!(
+            "{rows} of {n} rows gave their true class probability zero"
+        )),
+    };
+
+    let id = "log_loss";
+    let value = scores.log_loss().unwrap_or(f64::INFINITY);
+    let clipped = sums(rows, Quantity::Loss, &scores.clipped, n);
+    let said = match &infinite {
+        Some(why) => format!("The log loss is infinite: {why}."),
+        None => format!("The mean log loss is {value:.4} nats."),
+    };
+    let sentence = format!(
+        "{said} No log bounds it from above, as one more row may cost any amount; a limit that can be \
+         passed is one on log_loss_clipped."
+    );
+    let estimate = open(value, clipped, (0.0, largest), gate.delta(id));
+    checks.push(gate.estimate(id, estimate, sentence));
+
+    let id = "log_loss_clipped";
+    let value = scores.clipped[0].to_f64() / count;
+    let sentence = format!(
+        "With probabilities below {SMALLEST} counted as {SMALLEST}, the mean log loss is {value:.4} nats."
+    );
+    let estimate = mean(rows, value, clipped, (0.0, largest), gate.delta(id));
+    checks.push(gate.estimate(id, estimate, sentence));
+
+    let id = "log_loss_excess";
+    if let Some(why) = infinite {
+        checks.push(gate.not_run(id, why));
     } else {
-        let id = "log_loss";
-        let (mean, variance) = moments(&tally.scores.log_loss, n);
-        let range = variance.map(|v| normal_range(mean, v, n, gate.delta(id)));
-        let sentence = format!("The mean log loss is {mean:.4} nats.");
-        checks.push(gate.estimate(id, mean, range, NORMAL, n, sentence));
-        let id = "log_loss_excess";
-        let (mean, variance) = moments(&tally.scores.excess, n);
-        let range = variance.map(|v| normal_range(mean, v, n, gate.delta(id)));
+        let value = scores.excess.to_f64() / count;
         let sentence = format!(
             "A calibrated model's mean log loss is the mean entropy of its own answers; here it is \
              {:.4} nats {} than that.",
-            mean.abs(),
-            if mean < 0.0 { "less" } else { "more" }
+            value.abs(),
+            if value < 0.0 { "less" } else { "more" }
         );
-        checks.push(gate.estimate(id, mean, range, NORMAL, n, sentence));
+        let sums = sums(rows, Quantity::Excess, &scores.clipped_excess, n);
+        let range = (-ln(scores.labels.len() as f64), largest);
+        let estimate = open(value, sums, range, gate.delta(id));
+        checks.push(gate.estimate(id, estimate, sentence));
     }
     // T4′ with the bin as the evidence: no answer that depends on the bin alone has a smaller
     // expected log loss, for the question whether the prediction is right, than the entropy of the
@@ -106,19 +195,27 @@ fn log_losses(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
         "From its confidence bin alone, whether a prediction is right cannot be predicted with a log \
          loss below {value:.4} nats; recalibrating the bins would save {divergence:.4} nats."
     );
-    checks.push(gate.estimate(id, value, Some((low, high)), BINWISE, n, sentence));
+    let most = std::f64::consts::LN_2;
+    let estimate = Estimate::known(value, (low, high), (0.0, most), n, gate.delta(id), BINWISE);
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 }
 
 /// The Brier score and, summed over the classes with bins on each class's probability,
 /// `Σ (n_b/N)(p̄_b − a_b)²` (calibration) and `Σ (n_b/N)·a_b(1 − a_b)` (refinement). Apart from the
 /// spread of probabilities inside a bin the two add up to the score.
-fn briers(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>, checks: &mut Vec<Check>) {
+fn briers(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    rows: &Rows<'_>,
+    classes: &ClassGaps<'_>,
+    checks: &mut Vec<Check>,
+) {
     let n = tally.usable();
     let id = "brier";
-    let (value, variance) = moments(&tally.scores.brier, n);
-    let range = variance.and_then(|v| bernstein_range(value, v, 2.0, n, gate.delta(id)));
+    let estimate = brier_of(tally, rows, gate.delta(id));
+    let value = estimate.value;
     let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.");
-    checks.push(gate.estimate(id, value, range, BERNSTEIN, n, sentence));
+    checks.push(gate.estimate(id, estimate, sentence));
 
     let sum = |gaps: &[Vec<BinGap>], f: &dyn Fn(&BinGap) -> f64| -> f64 {
         gaps.iter()
@@ -134,14 +231,10 @@ fn briers(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>, checks: &mut 
     let sentence = format!(
         "Of the Brier score, {calibration:.4} is miscalibration, which recalibration can remove."
     );
-    checks.push(gate.estimate(
-        id,
-        calibration,
-        Some((low, high.min(2.0))),
-        BINWISE,
-        n,
-        sentence,
-    ));
+    let (delta, whole) = (gate.delta(id), (0.0, 2.0));
+    let range = (low, high.min(2.0));
+    let estimate = Estimate::known(calibration, range, whole, n, delta, BINWISE);
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 
     let id = "brier_refinement";
     let gaps = classes.at(gate.delta(id));
@@ -154,11 +247,19 @@ fn briers(gate: &Gate<'_>, tally: &Tally, classes: &ClassGaps<'_>, checks: &mut 
         "Of the Brier score, {refinement:.4} is uncertainty that recalibration cannot remove \
          ({rest:.4} is spread within the bins)."
     );
-    checks.push(gate.estimate(id, refinement, Some((low, high)), BINWISE, n, sentence));
+    let delta = gate.delta(id);
+    let estimate = Estimate::known(refinement, (low, high), whole, n, delta, BINWISE);
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 }
 
 /// Risk and coverage, the most confident first; predictions of one cell are kept or left together.
-fn coverage(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mut Curves) {
+fn coverage(
+    gate: &Gate<'_>,
+    tally: &Tally,
+    rows: &Rows<'_>,
+    checks: &mut Vec<Check>,
+    curves: &mut Curves,
+) {
     let n = tally.usable();
     let total = n as f64;
     let cells: Vec<GridCell> = tally.grid.cells().rev().collect();
@@ -194,7 +295,8 @@ fn coverage(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mu
         "Averaged over all coverages, the most confident predictions have an error rate of {:.1} %.",
         100.0 * value
     );
-    checks.push(gate.estimate(id, value, Some(range), HOEFFDING, n, sentence));
+    let estimate = Estimate::known(value, range, (0.0, 1.0), n, delta, HOEFFDING);
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 
     let id = "risk_at_coverage";
     // The last cell keeps everything, so some cell reached the coverage.
@@ -202,14 +304,13 @@ fn coverage(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>, curves: &mu
         checks.push(gate.not_run(id, NOTHING));
         return;
     };
-    let value = wrong as f64 / kept as f64;
-    let range = rate_range(wrong, kept, gate.delta(id));
+    let estimate = Estimate::rate(wrong, kept, gate.delta(id));
     let sentence = format!(
         "Of the {kept} most confident predictions ({:.0} %), {wrong} are wrong ({:.1} %).",
         100.0 * kept as f64 / total,
-        100.0 * value
+        100.0 * estimate.value
     );
-    checks.push(gate.estimate(id, value, Some(range), CLOPPER_PEARSON, kept, sentence));
+    checks.push(gate.of_independent(id, rows, estimate, sentence));
 
     let step = risks.len().div_ceil(POINTS).max(1);
     let last = risks.len().saturating_sub(1);

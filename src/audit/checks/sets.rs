@@ -1,12 +1,12 @@
 //! Do prediction sets hold the true class as often as they should, and how large are they?
 
-use super::Gate;
-use crate::audit::intervals::{CLOPPER_PEARSON, rate_range};
+use super::{Gate, Rows};
+use crate::audit::intervals::Estimate;
 use crate::audit::outcome::Check;
 use crate::audit::tally::Tally;
 
 /// Only where there are sets, or a limit asks for them.
-pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
+pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, log: &Rows<'_>, checks: &mut Vec<Check>) {
     let sets = &tally.sets;
     let ids = ["coverage", "set_size"];
     if sets.is_empty() {
@@ -16,20 +16,12 @@ pub(super) fn checks(gate: &Gate<'_>, tally: &Tally, checks: &mut Vec<Check>) {
         return;
     }
     let (rows, covered) = (sets.rows, sets.covered);
-    let range = rate_range(covered, rows, gate.delta("coverage"));
-    let rate = covered as f64 / rows as f64;
+    let estimate = Estimate::rate(covered, rows, gate.delta("coverage"));
     let sentence = format!(
         "{covered} of {rows} prediction sets hold the true class ({:.1} %).",
-        100.0 * rate
+        100.0 * estimate.value
     );
-    checks.push(gate.estimate(
-        "coverage",
-        rate,
-        Some(range),
-        CLOPPER_PEARSON,
-        rows,
-        sentence,
-    ));
+    checks.push(gate.of_independent("coverage", log, estimate, sentence));
     let size = sets.mean_size();
     let of = |size: usize| sets.sizes.get(&size).copied().unwrap_or(0);
     let sentence = format!(

@@ -127,6 +127,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "allow|fail", value_parser = undecided_parser())]
     pub(super) undecided: Option<Undecided>,
 
+    /// Rows are independent though they are of the same entities [default: rows with the same name count
+    /// as one cluster]
+    #[arg(long)]
+    pub(super) independent_rows: bool,
+
     /// An earlier log to compare with; repeat for a log in several files
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Vec<PathBuf>,

@@ -218,6 +218,7 @@ fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audi
         .confidence(args.confidence.function())
         .tolerance(args.tolerance)
         .seed(args.seed)
+        .independent_rows(args.independent_rows)
         .strict(args.strict || gate.strict.unwrap_or(false));
     if let Some(classes) = args.classes.as_ref().or(gate.classes.as_ref()) {
         audit = audit.classes(classes);

@@ -302,8 +302,8 @@ impl<'a> Report<'a> {
             ]);
         }
         let mut out = format!("\n{}", table_text(&scores));
-        out += "Intervals hold for independent rows; that of the log loss is a normal approximation for \
-                many rows.\n";
+        out += "Intervals hold for independent rows, whatever the model. No number of rows bounds a log \
+                loss from above.\n";
         for (name, before, after) in rows {
             let worse = match name {
                 "accuracy" => after.value < before.value,

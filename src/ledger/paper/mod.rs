@@ -9,7 +9,6 @@
 //! held in a value, [`Paper`], which every check takes as an argument: a test can alter one number
 //! and see which verdicts notice. They stand in `numbers.txt`, whose head explains its format.
 
-mod citation;
 mod graph;
 #[cfg(test)]
 mod outline;
@@ -24,12 +23,11 @@ use num_traits::ToPrimitive;
 use super::text::{TextError, embedded};
 use crate::experiments::{Printed as Comparable, Published};
 
-pub use citation::{CITATION, Citation};
 pub use graph::{Account, Dependency, DependencyGraph, Disagreement, Node};
 pub use printed::{Printed, Relation, Source, Suffix};
 
 /// What a reader needs to find a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Citation {
     /// The title.
     pub title: &'static str,

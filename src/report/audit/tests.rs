@@ -3,7 +3,7 @@
 use super::*;
 use crate::audit::{
     CheckInterval, Curves, InfluencePoint, Input, ModelUsed, Power, ReasonCount, Rejected,
-    Rejection, ReliabilityPoint, ReportSettings, RiskPoint, SCHEMA_VERSION, Summary, Tool,
+    Rejection, ReliabilityPoint, Repeats, ReportSettings, RiskPoint, SCHEMA_VERSION, Summary, Tool,
 };
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ const HOSTILE: &str = "</code></p><script>alert(1)</script>&quot;\"' onload='x' 
 
 fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
     Check {
+        estimand: "the share of the population that the rows were drawn from",
         id,
         title: "A check",
         value: Some(0.125),
@@ -95,7 +96,14 @@ fn sample(text: &str) -> AuditReport {
                 message: text.to_owned(),
             }],
         },
+        entities: Repeats {
+            named_rows: 10,
+            entities: 10,
+            exact: true,
+            most_rows: 1,
+        },
         settings: ReportSettings {
+            independent_rows: false,
             classes: vec![text.to_owned(), "b".into()],
             bins: 15,
             confidence: 0.95,

@@ -123,7 +123,7 @@ fn head(report: &Verification, body: &mut String) {
             escape_html(CITATION.title),
             escape_html(CITATION.author),
             CITATION.year,
-            escape_html(CITATION.identifier)
+            escape_html(CITATION.archive)
         ),
     );
     let made = format!(

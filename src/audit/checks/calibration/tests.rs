@@ -2,7 +2,7 @@
 //! as often as it says.
 
 use super::*;
-use crate::audit::checks::{CheckSettings, set_threshold};
+use crate::audit::checks::{CheckSettings, ClassGaps, set_threshold};
 use crate::audit::tally::TallySettings;
 use crate::bounds::{binomial_cdf, binomial_upper_tail};
 use crate::latent::random::Stream;
@@ -29,7 +29,7 @@ fn tally(rows: impl Iterator<Item = (f64, usize)>) -> Tally {
     let mut waiting = Vec::new();
     for (c, label) in rows {
         let p = [c, 1.0 - c];
-        tally.score(&p, 0, label, &mut waiting).unwrap();
+        tally.score(None, &p, 0, label, &mut waiting).unwrap();
     }
     tally.settle(&mut waiting);
     tally
@@ -61,15 +61,15 @@ fn failures(seed: u64, logs: u64, rows: u64, excess: f64, limits: &[(&str, f64)]
     let (mut failed, mut announced) = (0, 0.0);
     for i in 0..logs {
         let tally = log(seed, i, rows, excess);
-        let confidences = confidences(&tally);
-        let gap = gap(&gate, &tally, confidences);
+        let rows = Rows::new(&tally, &settings);
+        let gap = gap(&gate, &tally, &rows);
         announced += gap.power.map_or(0.0, |p| p.probability) / logs as f64;
         let mut verdicts = vec![gap.verdict];
         if gate.threshold("ece").is_some() {
-            verdicts.push(ece(&gate, &tally, confidences).verdict);
+            verdicts.push(ece(&gate, &tally, &rows).verdict);
         }
         if gate.threshold("calibration_p").is_some() {
-            verdicts.push(p_value(&gate, &tally).verdict);
+            verdicts.push(p_value(&gate, &tally, &rows).verdict);
         }
         failed += u64::from(verdicts.contains(&crate::audit::CheckVerdict::Fail));
     }
@@ -98,15 +98,15 @@ fn models_over_confident_by_five_points_fail_with_the_announced_power() {
         let high = binomial_upper_tail(failed, LOGS, power).unwrap().high();
         low.min(high) > FALSE_ALARM / 2.0
     };
-    let (failed, announced) = failures(13, LOGS, 1200, 0.05, &limits);
+    let (failed, announced) = failures(13, LOGS, 2400, 0.05, &limits);
     assert!((0.3..0.9).contains(&announced), "{announced}");
     assert!(
         agrees(failed, announced),
         "{failed} of {LOGS}, announced {announced}"
     );
     // Negative control: the power against a limit of zero is another one, and is told apart.
-    let tally = log(13, 0, 1200, 0.05);
-    let easier = power(confidences(&tally), 0.0, EFFECT, 0.05).unwrap();
+    let tally = log(13, 0, 2400, 0.05);
+    let easier = calibration_error::power(&tally.grid, 0.0, EFFECT, 0.025).unwrap();
     assert!(!agrees(failed, easier.probability));
 }
 
@@ -116,8 +116,8 @@ fn the_announced_number_of_rows_decides() {
     let settings = settings(&[("gap", 0.02)]);
     let gate = Gate::new(&settings, false);
     let verdict = |rows: u64| {
-        let tally = log(14, 0, rows, 0.05);
-        gap(&gate, &tally, confidences(&tally)).verdict
+        let tally = log(14, 0, rows, 0.08);
+        gap(&gate, &tally, &Rows::new(&tally, &settings)).verdict
     };
     let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = verdict(300) else {
         panic!("{:?}", verdict(300));
@@ -139,7 +139,7 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
         for _ in 1..times {
             tally.merge_counts(&few).unwrap();
         }
-        ece(&gate, &tally, confidences(&tally))
+        ece(&gate, &tally, &Rows::new(&tally, &settings))
     };
     let once = check(1);
     let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = once.verdict else {
@@ -147,18 +147,31 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
     };
     let (value, interval) = (once.value.unwrap(), once.interval.unwrap());
     assert!(value > 0.05 && interval.low < 0.05);
-    assert_eq!(
-        check(n.div_ceil(ROWS)).verdict,
-        crate::audit::CheckVerdict::Fail
-    );
-    // Negative control: the side that ends at zero asks for too few.
-    let short = (value - interval.low) / (value - 0.05);
-    let too_few = (short * short * ROWS as f64) as u64;
-    let verdict = check(too_few.div_ceil(ROWS)).verdict;
+    let enough = n.div_ceil(ROWS);
+    assert_eq!(check(enough).verdict, crate::audit::CheckVerdict::Fail);
+    // Not wildly too many: an eighth of them would not do.
     assert!(matches!(
-        verdict,
+        check((enough / 8).max(1)).verdict,
         crate::audit::CheckVerdict::Undecided { .. }
     ));
+}
+
+/// Three rows that are right pass no test of calibration; they could not have failed it.
+#[test]
+fn a_p_value_of_three_rows_passes_nothing() {
+    let settings = settings(&[("calibration_p", 0.05)]);
+    let gate = Gate::new(&settings, false);
+    let check = |tally: &Tally| p_value(&gate, tally, &Rows::new(tally, &settings));
+    let few = check(&tally([(0.9, 0), (0.8, 0), (0.95, 0)].into_iter()));
+    let undecided = crate::audit::CheckVerdict::Undecided { needed_n: None };
+    assert_eq!(few.verdict, undecided);
+    assert!(few.power.unwrap().probability < 0.2);
+    // With many rows the test is likely to find five points, and a calibrated model passes.
+    let many = check(&log(17, 0, 8000, 0.0));
+    assert_eq!(many.verdict, crate::audit::CheckVerdict::Pass);
+    assert!(many.power.unwrap().probability > 0.9);
+    let over = check(&log(17, 1, 8000, 0.05));
+    assert_eq!(over.verdict, crate::audit::CheckVerdict::Fail);
 }
 
 /// Every formula once more, word for word, over the predictions themselves.
@@ -195,10 +208,11 @@ fn values_are_those_of_the_formulas() {
             gap_sum(&members)
         })
         .sum();
-    let ece = ece(&gate, &tally, confidences(&tally));
+    let all = Rows::new(&tally, &settings);
+    let ece = ece(&gate, &tally, &all);
     // Each of 500 terms is rounded once: 500 · 2⁻⁵³ in all.
     assert!((ece.value.unwrap() - binned / n).abs() < 1e-13);
-    let gap = gap(&gate, &tally, confidences(&tally));
+    let gap = gap(&gate, &tally, &all);
     let mean: f64 = rows
         .iter()
         .map(|&(c, y)| c - f64::from(u8::from(y)))
@@ -222,7 +236,7 @@ fn values_are_those_of_the_formulas() {
             bins += 1;
         }
     }
-    let adaptive = adaptive(&gate, &tally);
+    let adaptive = adaptive(&gate, &tally, &all);
     assert!((adaptive.value.unwrap() - total / n).abs() < 1e-13);
     for check in [&ece, &gap, &adaptive] {
         let (value, range) = (check.value.unwrap(), check.interval.unwrap());
