@@ -122,7 +122,7 @@ pub(crate) fn claim_html(entry: &Judged, around: &Around<'_>) -> String {
             ("engine", &engines.join(" ")),
         ],
         open: false,
-        printed: claim.is_first_rank() && group.id.starts_with('T'),
+        printed: claim.id == group.id,
         body: &body,
     }
     .html()
@@ -174,7 +174,7 @@ fn facts(entry: &Judged, around: &Around<'_>, theorem: &str) -> String {
     facts.html("Its premises", &premises);
     facts.html("Best defence", &words(&claim.defence));
     facts.html("What to do", &words(&claim.advice));
-    let instead: Vec<String> = in_place_of(&claim.id, around.judged)
+    let instead: Vec<String> = in_place_of(entry, around.judged)
         .map(|other| {
             let kind = other.kind();
             let badge = badge(tone(kind), super::words(kind));
@@ -182,7 +182,11 @@ fn facts(entry: &Judged, around: &Around<'_>, theorem: &str) -> String {
             format!("{} {badge} {says}", link(&other.claim.id))
         })
         .collect();
-    facts.html("What holds instead", &instead.join("<br/>"));
+    let name = match entry.kind() {
+        VerdictKind::Proved => "Also holds",
+        _ => "What holds instead",
+    };
+    facts.html(name, &instead.join("<br/>"));
     facts.finish()
 }
 

@@ -16,6 +16,7 @@ pub use groups::{Group, group, grouped};
 pub(super) use html::{Around, claim_html, engines, tone};
 pub use text::{Look, claim_markdown, claim_text, claims_text, theorems_text};
 
+use super::component::Tone;
 use crate::exhibit::{Cell, Table};
 use crate::ledger::claims::{Judged, all, counts, node};
 use crate::ledger::paper::Node;
@@ -67,7 +68,7 @@ pub fn claims_table(judged: &[&Judged]) -> Table {
 pub fn theorems_table(judged: &[Judged]) -> Table {
     let rows = theorems(judged)
         .map(|entry| {
-            let instead: Vec<String> = in_place_of(&entry.claim.id, judged)
+            let instead: Vec<String> = in_place_of(entry, judged)
                 .map(|other| format!("{} {}", other.claim.id, words(other.kind())))
                 .collect();
             vec![
@@ -106,12 +107,15 @@ pub(super) fn reason(entry: &Judged) -> Option<&'static str> {
     groups::REASONS.iter().find(fits).map(|(_, _, why)| *why)
 }
 
-/// What holds in the place of a claim, with its verdict.
-pub(super) fn in_place_of<'a>(id: &str, judged: &'a [Judged]) -> impl Iterator<Item = &'a Judged> {
-    let ids = replacements(id);
+/// What holds in the place of a claim, or beside it, with its verdict.
+pub(super) fn in_place_of<'a>(
+    entry: &Judged,
+    judged: &'a [Judged],
+) -> impl Iterator<Item = &'a Judged> {
+    let ids = replacements(entry);
     judged
         .iter()
-        .filter(move |entry| ids.contains(&entry.claim.id.as_str()))
+        .filter(move |other| ids.contains(&other.claim.id.as_str()))
 }
 
 /// Refuted results that the paper's proof uses, in words; empty where it uses none.
@@ -133,9 +137,14 @@ fn refuted_premises(entry: &Judged) -> String {
     }
 }
 
-/// The claims that hold in the place of this one: `T5'` for `T5`, and for `T5.bounds`.
-fn replacements(id: &str) -> Vec<&'static str> {
+/// The claims that hold in the place of this one: `T5'` for `T5`, and for what fails of it. A number
+/// that is right needs no other.
+fn replacements(entry: &Judged) -> Vec<&'static str> {
+    let id = &*entry.claim.id;
     let root = id.split('.').next().unwrap_or(id);
+    if root != id && tone(entry.kind()) == Tone::Good {
+        return Vec::new();
+    }
     all()
         .iter()
         .map(|claim| claim.id.as_str())

@@ -122,7 +122,7 @@ pub fn theorems_text(judged: &[Judged], look: Look) -> String {
         if let Some(why) = reason(entry) {
             look.hanging(&mut out, &" ".repeat(24), 24, why);
         }
-        let instead: Vec<String> = in_place_of(&entry.claim.id, judged)
+        let instead: Vec<String> = in_place_of(entry, judged)
             .map(|other| format!("{} ({})", other.claim.id, words(other.kind())))
             .collect();
         if !instead.is_empty() {
@@ -164,7 +164,7 @@ pub fn claim_text(entry: &Judged, evidence: &[Evidence], look: Look) -> String {
     item("premises", &refuted_premises(entry));
     item("defence", &claim.defence);
     item("what to do", &claim.advice);
-    item("instead", &replacements(&claim.id).join(", "));
+    item("instead", &replacements(entry).join(", "));
     let steps = steps(&finding.evidence);
     if !steps.is_empty() {
         let _ = writeln!(out, "\n{}", look.bold("step by step"));
@@ -245,7 +245,7 @@ pub fn claim_markdown(entry: &Judged) -> String {
     item("premises", &refuted_premises(entry));
     item("defence", &claim.defence);
     item("what to do", &claim.advice);
-    item("instead", &replacements(&claim.id).join(", "));
+    item("instead", &replacements(entry).join(", "));
     if !finding.evidence.is_empty() {
         out.push('\n');
         for (i, line) in finding.evidence.iter().enumerate() {

@@ -180,7 +180,7 @@ fn card(around: &Around<'_>, entry: &Judged) -> String {
     if let Some(why) = reason(entry) {
         let _ = write!(out, "<p><b class=\"tag\">Why</b> {}</p>", marked(why, id));
     }
-    for other in in_place_of(id, around.judged) {
+    for other in in_place_of(entry, around.judged) {
         let _ = write!(
             out,
             "<p><b class=\"tag\">{}</b> <a href=\"#{2}\">{2}</a> {1} {3}</p>",
