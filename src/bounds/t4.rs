@@ -189,9 +189,12 @@ mod tests {
         // A6 fails for reliability 9/10.
         let w = conflicting_pair(Predictor::Prior, &q(1, 2), &q(9, 10), [&c1, &c2]).unwrap();
         assert!(!w.refutes());
-        // A constant of zero is no claim.
-        let w = conflicting_pair(Predictor::Prior, &q(1, 2), &q(3, 4), [&c1, &q(0, 1)]).unwrap();
-        assert!(!w.refutes());
+        // Two constants of zero are no claim; one alone is.
+        let zero = q(0, 1);
+        for (c1, claims) in [(&zero, false), (&c1, true)] {
+            let w = conflicting_pair(Predictor::Prior, &q(1, 2), &q(3, 4), [c1, &zero]).unwrap();
+            assert_eq!(w.refutes(), claims, "{w}");
+        }
         assert!(conflicting_pair(Predictor::Prior, &q(3, 2), &q(3, 4), [&c1, &c2]).is_none());
     }
 }

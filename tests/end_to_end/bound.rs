@@ -95,7 +95,7 @@ fn numbers_that_make_no_sense_are_usage_errors() {
     for (args, said) in [
         ("t3-prime --n 0 --errors 0", "must be at least 1"),
         ("t3-prime --n 10 --errors 11", "11"),
-        ("t3-prime --n 10 --errors 1 --fail 2", "delta is 2"),
+        ("t3-prime --n 10 --errors 1 --delta 2", "delta is 2"),
         ("t3-prime --n 10 --loss 0.1", "--divergence"),
         ("t2 --samples 0 --classes 3", "at least 1"),
         (

@@ -88,12 +88,15 @@ fn from_which(widths: &[(u64, [f64; 3])], wins: impl Fn(&[f64; 3]) -> bool) -> O
     (next <= MOST).then_some(next)
 }
 
+/// A kind of samples: its name, and the value of each.
+type Kind = (&'static str, fn(u64) -> f64);
+
 /// Samples that do not vary, that vary as much as values between 0 and 1 can, and one in ten that is 1.
 pub(super) fn narrowest(cx: &Context<'_>) -> Result<Vec<String>, crate::ledger::LedgerError> {
     let classes = cx.count("sec:thm1/classes")?;
     let delta = crate::math::Enclosure::exact(cx.number("sec:thm1/delta")?.value()).approx();
     let mut lines = Vec::new();
-    let kinds: [(&str, fn(u64) -> f64); 3] = [
+    let kinds: [Kind; 3] = [
         ("samples that are all 1/2", |_| 0.5),
         ("0 and 1 in turn", |i| (i % 2) as f64),
         ("0, and 1 for every tenth", |i| {

@@ -72,13 +72,13 @@ fn excess_loss(factor: u64) -> Finding {
             .flat_map(|p| predictions.iter().map(move |q| (p, q)))
     };
     let divergence = |p: &[BigRational], q: &[BigRational]| -> Option<Enclosure> {
-        let terms = p.iter().zip(q).filter(|(x, _)| x.is_positive());
-        terms.fold(Some(zero.clone()), |sum, (x, y)| {
+        let mut terms = p.iter().zip(q).filter(|(x, _)| x.is_positive());
+        terms.try_fold(zero.clone(), |sum, (x, y)| {
             let log = match x == y {
                 true => zero.clone(),
                 false => Enclosure::exact(x / y).ln(BITS)?,
             };
-            Some(&sum? + &(&Enclosure::exact(x.clone()) * &log))
+            Some(&sum + &(&Enclosure::exact(x.clone()) * &log))
         })
     };
     let all: Option<Vec<_>> = pairs()
