@@ -268,7 +268,10 @@ fn a_logged_answer_comes_before_the_evidence_and_is_audited_after_the_map() {
     assert_eq!(partial.status.code(), Some(0));
     // Half of these rows made the map.
     let said = String::from_utf8(partial.stderr).unwrap();
-    assert!(said.starts_with("warning: log.jsonl: the calibration map was fitted on "), "{said}");
+    assert!(
+        said.starts_with("warning: log.jsonl: the calibration map was fitted on "),
+        "{said}"
+    );
     let merged = refused(&["audit", "--merge", "a.state", "b.state"], folder.path());
     assert!(merged.contains("--calibration"), "{merged}");
 }
