@@ -81,7 +81,13 @@ impl Evidence {
             true => *log,
             false => log - error,
         };
-        mean_exp(self.logs.iter().zip(&self.errors).map(certain))
+        let found = mean_exp(self.logs.iter().zip(&self.errors).map(certain));
+        match found.is_infinite() {
+            true => found,
+            // The mean of twelve exponentials and its logarithm: fewer than 32 roundings of numbers below
+            // one, and one of the result.
+            false => found - libm::scalbn(32.0 + found.abs(), -52),
+        }
     }
 }
 

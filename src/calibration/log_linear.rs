@@ -398,27 +398,27 @@ impl Problem {
 
     /// The least value with these parameters free and the others zero, and where it is taken.
     fn minimum(&self, free: &[bool]) -> Option<(f64, Vec<f64>)> {
+        // Without a penalty the identity may be where the loss is flat, which zero never is.
+        let from = |parameter: &Parameter| match self.penalty > 0.0 {
+            true => parameter.identity,
+            false => 0.0,
+        };
         let start = self.layout.iter().zip(free);
         let mut at: Vec<f64> = start
-            .map(|(parameter, free)| if *free { parameter.identity } else { 0.0 })
+            .map(|(parameter, free)| if *free { from(parameter) } else { 0.0 })
             .collect();
         let mut value = self.evaluate(&at);
-        let mut smallest = f64::INFINITY;
-        let mut idle = 0;
         for _ in 0..STEPS {
             let step = newton_step(&value, free)?;
             let falls: f64 = step.iter().zip(&value.gradient).map(|(s, g)| s * g).sum();
-            // Twice the distance in value to the minimum of the quadratic model: when it no longer
-            // shrinks and is below the rounding of the loss, the minimum is as near as it gets.
-            let done = falls.abs() <= 1e-18 * (1.0 + value.loss);
-            idle = if falls.abs() < 0.5 * smallest {
-                0
-            } else {
-                idle + 1
-            };
-            smallest = smallest.min(falls.abs());
-            if done || (idle >= 3 && smallest <= 1e-13 * (1.0 + value.loss)) {
-                return at.iter().all(|x| x.is_finite()).then_some((value.loss, at));
+            // Twice the distance in value to the minimum of the quadratic model: when it is below the
+            // rounding of the loss, one more step brings the slope down to its own rounding.
+            if falls.abs() <= 1e-16 * (1.0 + value.loss) {
+                let last: Vec<f64> = at.iter().zip(&step).map(|(x, s)| x - s).collect();
+                return last
+                    .iter()
+                    .all(|x| x.is_finite())
+                    .then_some((value.loss, last));
             }
             let mut length = 1.0;
             loop {

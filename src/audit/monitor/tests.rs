@@ -24,7 +24,7 @@ fn feed(monitor: &mut Monitor, rows: std::ops::Range<u64>) -> Vec<Alarm> {
         } else {
             i % 10 != 1
         };
-        let found = monitor.add(0.9, (i % 2) as usize, right, Some(group));
+        let found = monitor.add(0.9, (i / 30 % 2) as usize, right, Some(group));
         alarms.extend(found.unwrap());
     }
     alarms
@@ -105,11 +105,11 @@ fn other_settings_and_states_that_are_none_are_refused_by_name() {
         ("\"version\":1", "\"version\":2"),
         ("\"rows\":10", "\"rows\":1"),
         ("\"stride\":1", "\"stride\":0"),
-        ("\"0.0\"", "\"NaN\""),
+        ("\"errors\":[\"", "\"errors\":[\"-"),
         ("\"alpha\":0.05", "\"alpha\":5"),
     ] {
         let changed = text.replace(from, to);
-        assert_ne!(changed, text, "{from}");
+        assert!(changed != text, "{from}");
         assert!(
             Monitor::read(changed.as_bytes(), &settings(), &classes()).is_err(),
             "{from}"
