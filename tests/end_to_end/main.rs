@@ -6,6 +6,7 @@
 //! | `audit`, `audit_reports` | `lpf audit`: what it computes, and what it writes |
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
 //! | `examples` | the programs in `examples` |
+//! | `reliability` | every command under attack: sizes, signals, faults, hostile inputs |
 //! | `rooms` | the order of the modules of `src` |
 
 // A binary exports nothing: `pub` means "outside this file" here.
@@ -20,5 +21,7 @@ mod infer;
 mod ledger;
 mod reference_factors;
 mod reference_model;
+#[cfg(unix)]
+mod reliability;
 mod rooms;
 mod train;
