@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
-        bench report experiments lint kani-setup need-cargo
+        bench report experiments lint kani-setup need-cargo torture fuzz mutants
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -109,6 +109,31 @@ experiments: need-cargo ## The paper's experiments: tables and figures as files.
 bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
 	$(CARGO) bench --benches
 	@echo 'make bench: details in target/criterion/'
+
+torture: need-cargo ## Every system call that writes refused, and the process killed at it (needs strace, minutes).
+	$(CARGO) build --quiet --bin lpf
+	tests/torture/syscalls.sh target/debug/lpf
+
+# Seconds for each fuzz target.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := $(notdir $(wildcard tests/fuzz/corpus/*))
+
+fuzz: need-cargo ## Coverage-guided fuzzing of every reader (needs nightly and cargo-fuzz; FUZZ_SECONDS for each).
+	@for target in $(FUZZ_TARGETS); do \
+	  mkdir -p "$(OUT)/fuzz/$$target"; \
+	  $(CARGO) +nightly fuzz run "$$target" "$(OUT)/fuzz/$$target" "tests/fuzz/corpus/$$target" -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=30 -max_len=65536 || exit 1; \
+	done
+	@echo 'make fuzz: no crash; what reached new code is kept in $(OUT)/fuzz/'
+
+# A fixed sample of 60 mutants over the numeric rooms: shard 0 of as many shards as leave about 60.
+MUTANTS_SHARD ?= 0/60
+
+mutants: need-cargo ## A fixed sample of mutants of the numeric rooms, each to be caught by the unit tests (hours).
+	cargo mutants --no-shuffle --shard '$(MUTANTS_SHARD)' --sharding round-robin --baseline skip --timeout 300 \
+	  -f 'src/math/**' -f 'src/simplex/**' -f 'src/spn/**' -f 'src/answer/**' -f 'src/audit/**' -f 'src/bounds/**' \
+	  --output $(OUT) -- --lib
+	@echo 'make mutants: survivors in $(OUT)/mutants.out/missed.txt'
 
 lint: need-cargo ## Formatting, clippy and documentation; no warnings.
 	$(CARGO) fmt --all --check

@@ -453,7 +453,11 @@ fn check_judgeable(tally: &Tally) -> Result<()> {
         ),
         None => "there is no row".to_string(),
     };
-    Err(Error::new(ErrorKind::Audit, what))
+    let error = Error::new(ErrorKind::Audit, what);
+    Err(match tally.inputs.first() {
+        Some(input) => error.in_file(&input.name),
+        None => error,
+    })
 }
 
 impl From<MergeError> for Error {

@@ -261,6 +261,13 @@ impl Work<'_> {
         let Some(mut whole) = slots.next() else {
             let what = "there is no prediction; JSON lines with a label and probabilities are \
                         needed, or a CSV file with a header";
+            let what = match self.before.unusable.first.first() {
+                Some(row) => format!(
+                    "{what}; the first row is line {}: {}: {}",
+                    row.line, row.field, row.message
+                ),
+                None => what.to_string(),
+            };
             return Err(Error::new(ErrorKind::Audit, what));
         };
         for slot in slots {

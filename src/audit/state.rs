@@ -88,10 +88,10 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     let (settings, scores, evidence) = (&tally.settings, &tally.scores, &tally.evidence);
     let items = &tally.items;
     let classes = settings.classes.len();
-    check_names(&settings.classes)?;
     if classes > MAX_CLASSES {
         return Err("too many classes");
     }
+    check_names(&settings.classes)?;
     let sizes = [
         scores.classwise.len(),
         scores.labels.len(),

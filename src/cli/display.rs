@@ -2,13 +2,18 @@
 
 use indicatif::ProgressStyle;
 
-use crate::log::brief;
+use crate::log::shortened;
 pub(crate) use crate::report::escape_terminal as escaped;
+
+/// The most characters of a part of a message, as they are shown.
+const LONGEST: usize = 2000;
 
 /// What a message says of a text that comes from outside: its beginning where it is long, and nothing
 /// that moves a cursor.
 pub(crate) fn message(text: &str) -> String {
-    escaped(&brief(text))
+    // Cut first, as escapes of a long text are longer still.
+    let shown = escaped(&shortened(text, LONGEST));
+    shortened(&shown, LONGEST).into_owned()
 }
 
 /// The look of a progress bar; a template that indicatif refuses gives its default look.
@@ -50,6 +55,14 @@ pub(crate) fn bar(share: f64, width: usize, unicode: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_short_whatever_they_quote() {
+        assert_eq!(message("short\u{1b}"), "short\\u{1b}");
+        for text in ["x".repeat(1 << 20), "\u{1b}".repeat(1 << 20)] {
+            assert!(message(&text).chars().count() < LONGEST + 40);
+        }
+    }
 
     #[test]
     fn nothing_that_moves_a_cursor_gets_through() {

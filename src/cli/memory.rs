@@ -2,7 +2,8 @@
 //!
 //! Every size that comes from outside has a limit of its own, checked before memory is made for it. This
 //! is the last line behind them: a thread looks at the memory of the process every few milliseconds and
-//! ends it with exit code 2 and a message, before the system ends it with none.
+//! ends it with exit code 2 and a message, before the system ends it with none. How much a process takes
+//! is read from `/proc`; where there is none, there is no ceiling.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,15 +18,18 @@ const PERIOD: Duration = Duration::from_millis(5);
 /// machine or its container has.
 ///
 /// # Errors
+/// [`Failure::Usage`] where a ceiling is asked for on a system that does not say what a process takes,
 /// [`Failure::Threads`] where there is no thread for it.
 pub(super) fn watch(ceiling: Option<u64>) -> Result<(), Failure> {
-    // Where the system does not say how much it has, there is no default.
+    if ceiling.is_some() && taken().is_none() {
+        let what = "--memory: this system has no /proc/self/status to read the memory from";
+        return Err(Failure::Usage(what.to_string()));
+    }
     let Some(ceiling) = ceiling.or_else(|| Some(machine()? / 2)) else {
         return Ok(());
     };
     let look = move || loop {
-        let taken = memory_stats::memory_stats().map_or(0, |found| found.physical_mem as u64);
-        if taken > ceiling {
+        if taken().is_some_and(|taken| taken > ceiling) {
             crate::files::abandon();
             say(&format!(
                 "error: the memory ceiling of {} MiB is reached; give a smaller input, or raise it with --memory",
@@ -41,13 +45,25 @@ pub(super) fn watch(ceiling: Option<u64>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The memory that this process takes.
+fn taken() -> Option<u64> {
+    kibibytes(
+        &std::fs::read_to_string("/proc/self/status").ok()?,
+        "VmRSS:",
+    )
+}
+
+/// The number of bytes in a line such as `VmRSS:  1234 kB`.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let number = line.trim().strip_suffix("kB")?;
+    number.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// The memory of this machine, or of the container that we run in.
 fn machine() -> Option<u64> {
     let all = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let all = all
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let all = all.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10;
+    let all = kibibytes(&all, "MemTotal:")?;
     let container = [
         "/sys/fs/cgroup/memory.max",
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",
@@ -80,6 +96,13 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_the_system_are_read() {
+        let text = "VmPeak:\t   90 kB\nVmRSS:\t    1234 kB\n";
+        assert_eq!(kibibytes(text, "VmRSS:"), Some(1234 << 10));
+        assert_eq!(kibibytes(text, "MemTotal:"), None);
+    }
 
     #[test]
     fn bytes_are_read_with_their_unit() {

@@ -195,6 +195,21 @@ mod tests {
         assert!(lines(&Records::none(), "T2.bounds").is_empty());
     }
 
+    /// A pipe that nobody writes to would be waited for, and a device read without end.
+    #[cfg(unix)]
+    #[test]
+    fn records_that_are_no_files_are_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("proofs.json");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let device = folder.path().join("properties.json");
+        std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("theory.json")).unwrap();
+        assert_eq!(Records::read(folder.path()), Records::none());
+        assert_eq!(read_record(&device), None);
+    }
+
     #[test]
     fn rows_are_found_by_claim() {
         let folder = tempfile::tempdir().unwrap();

@@ -22,7 +22,8 @@ pub(super) fn brief_name(name: &str) -> Cow<'_, str> {
     shortened(name, 80)
 }
 
-fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+/// The same with another number of characters.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     // At least one byte a character: short texts, nearly all, need not be walked.
     if text.len() <= most {
         return Cow::Borrowed(text);

@@ -25,7 +25,7 @@ mod record;
 mod rewrite;
 mod row;
 
-pub use brief::{MOST_SHOWN, brief};
+pub use brief::{MOST_SHOWN, brief, shortened};
 pub use columns::{ColumnNames, Columns, ColumnsError};
 pub use digest::{hexadecimal, sha256};
 pub use limits::{LimitError, LimitKind, Limits, UnknownLimit};

@@ -79,7 +79,8 @@ fn largest<S: Field>(values: &[S]) -> Option<&S> {
 ///
 /// Domain: any bits. Range: every entry in `[0, 1]`, at least one positive; the exact sum of the
 /// entries is within `n·2⁻⁵³` of one (`n·2⁻²⁴` for `f32`; exactly one for rationals). Permuting
-/// the entries permutes the result.
+/// the entries permutes the result. An entry is the exact quotient within `n` ulps; the ulp of one that
+/// is below the smallest normal number, 2⁻¹⁰²², is 2⁻¹⁰⁷⁴, which may be a large part of it.
 ///
 /// # Errors
 /// [`SimplexError::Empty`], the errors of NaN, negative and infinite entries, and

@@ -7,6 +7,7 @@
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
 //! | `browser` | the pages, opened in Chromium |
 //! | `examples` | the programs in `examples` |
+//! | `reliability` | every command under attack: sizes, signals, faults, hostile inputs |
 //! | `rooms` | the order of the modules of `src` |
 
 // A binary exports nothing: `pub` means "outside this file" here.
@@ -24,5 +25,7 @@ mod ledger;
 mod real;
 mod reference_factors;
 mod reference_model;
+#[cfg(unix)]
+mod reliability;
 mod rooms;
 mod train;

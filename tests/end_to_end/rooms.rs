@@ -102,3 +102,23 @@ fn a_use_of_a_room_below_is_found() {
         assert!(violations(&order, "simplex", text).is_empty(), "{text}");
     }
 }
+
+/// The macros that print end the program where a pipe is closed or a disk is full; `cli::output` does not.
+#[test]
+fn nothing_prints_by_a_macro_that_panics() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    files(&src, &mut all);
+    let mut found = Vec::new();
+    for path in all {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in production(&text).lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let prints = ["print!(", "println!(", "dbg!("];
+            if prints.iter().any(|macro_| code.contains(macro_)) {
+                found.push(format!("{}:{}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:?}");
+}

@@ -3,7 +3,7 @@
 //! Each target first replays its committed corpus (`tests/fuzz/corpus/TARGET`), then inputs that
 //! bolero draws: files of the corpus, changed in places, cut, repeated and spliced. Under
 //! `cargo test` that lasts six seconds a target, a minute for all ten, or `LPF_FUZZ_SECONDS` each;
-//! the same targets run under libFuzzer, guided by coverage, with `cargo bolero test --test fuzz TARGET`. An input that fails
+//! the same targets run under libFuzzer, guided by coverage, with `make fuzz` (`fuzz/`). An input that fails
 //! is printed, and belongs into the corpus once it is mended.
 
 // A binary exports nothing: `pub` means "outside this file" here.

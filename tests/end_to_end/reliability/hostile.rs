@@ -1,0 +1,151 @@
+//! Every reader from the command line, with inputs of the fuzz corpora changed in places.
+//!
+//! Seeded: the same inputs in every run. `LPF_HOSTILE` sets their number, for hours on request.
+
+use std::path::{Path, PathBuf};
+
+use super::{MOST_MEMORY, Place, RECORD, model};
+
+/// SplitMix64, whose next number depends on nothing but the last.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+}
+
+fn corpus(target: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzz/corpus")
+        .join(target);
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// One to three changes: a byte, a piece taken out or repeated often, an end, a number made large.
+fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    for _ in 0..=dice.below(3) {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = dice.below(bytes.len());
+        let length = 1 + dice.below(16.min(bytes.len() - at));
+        match dice.below(6) {
+            0 => bytes[at] = dice.below(256) as u8,
+            1 => drop(bytes.drain(at..at + length)),
+            2 => bytes.truncate(at),
+            3 => {
+                let piece = bytes[at..at + length].repeat(1 + dice.below(5000));
+                drop(bytes.splice(at..at, piece));
+            }
+            4 => drop(bytes.splice(at..at, *b"999999999999")),
+            _ => bytes[at..at + length].fill(0xff),
+        }
+    }
+}
+
+#[test]
+fn no_input_of_any_format_breaks_the_promises() {
+    let most = std::env::var("LPF_HOSTILE")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    let inputs: usize = most.unwrap_or(12);
+    let model = model().to_str().unwrap();
+    let place = Place::new();
+    place.write("a.jsonl", RECORD);
+    let commands: [(&str, &str, &[&str]); 11] = [
+        ("record", "x.jsonl", &["infer", "x.jsonl", "--explain"]),
+        (
+            "record",
+            "x.jsonl",
+            &["infer", "x.jsonl", "--model", model, "--method", "learned"],
+        ),
+        (
+            "record",
+            "x.jsonl",
+            &[
+                "train", "--data", "x.jsonl", "--epochs", "1", "--output", "out",
+            ],
+        ),
+        (
+            "json_log",
+            "x.jsonl",
+            &["audit", "x.jsonl", "--format", "html"],
+        ),
+        (
+            "json_log",
+            "x.jsonl",
+            &[
+                "calibrate",
+                "x.jsonl",
+                "--method",
+                "histogram",
+                "--output",
+                "out",
+            ],
+        ),
+        ("csv_log", "x.csv", &["audit", "x.csv", "--format", "sarif"]),
+        ("parquet_log", "x.parquet", &["audit", "x.parquet"]),
+        (
+            "state",
+            "x.state",
+            &["audit", "--merge", "x.state", "--format", "json"],
+        ),
+        ("model", "x", &["infer", "a.jsonl", "--model", "x"]),
+        (
+            "calibration_map",
+            "x",
+            &["infer", "a.jsonl", "--calibration", "x"],
+        ),
+        ("gate", "x.toml", &["audit", "--config", "x.toml"]),
+    ];
+    let mut dice = Dice(1);
+    let (mut tried, mut accepted) = (0, 0);
+    for (target, name, args) in commands {
+        if cfg!(not(feature = "parquet")) && target == "parquet_log" {
+            continue;
+        }
+        let corpus = corpus(target);
+        for _ in 0..inputs {
+            let mut bytes = std::fs::read(&corpus[dice.below(corpus.len())]).unwrap();
+            changed(&mut bytes, &mut dice);
+            place.write(name, &bytes);
+            let ended = place.run(args);
+            tried += 1;
+            accepted += u32::from(ended.code != Some(2));
+            let report = || {
+                let kept = std::env::temp_dir().join(format!("lpf-hostile-{target}"));
+                std::fs::write(&kept, &bytes).unwrap();
+                format!(
+                    "{args:?} on {}: {:?} {}",
+                    kept.display(),
+                    ended.code,
+                    ended.err
+                )
+            };
+            assert!(matches!(ended.code, Some(0..=2)), "{}", report());
+            assert!(!ended.err.contains("panicked"), "{}", report());
+            assert!(ended.peak < MOST_MEMORY, "{} KiB: {}", ended.peak, report());
+            assert!(ended.err.len() < 4096, "{}", report());
+            assert!(!ended.err.contains('\u{1b}'), "{}", report());
+            let left: Vec<String> = place
+                .names()
+                .into_iter()
+                .filter(|name| name.ends_with(".tmp"))
+                .collect();
+            assert!(left.is_empty(), "{left:?}: {}", report());
+        }
+    }
+    // Inputs that all fail at the first byte would show nothing.
+    assert!(
+        accepted > tried / 20,
+        "{accepted} of {tried} were read to their end"
+    );
+}

@@ -1,0 +1,307 @@
+//! Every size that comes from outside: too large is exit code 2 and the name of the limit.
+
+use super::{LOG, Place, RECORD, model};
+
+/// A line of evidence that is given as `item` so many times.
+fn items(item: &str, count: usize) -> String {
+    let list = vec![item; count].join(",");
+    format!("{{\"entity\":\"a\",\"label\":0,\"evidence\":[{list}]}}\n")
+}
+
+#[test]
+fn one_line_takes_little_memory_whatever_it_holds() {
+    let place = Place::new();
+    // Just under 64 MiB each.
+    let lines = [
+        ("items.jsonl", items("{}", 22_000_000), "the limit items"),
+        (
+            "values.jsonl",
+            items(&format!("{{\"factor\":[{}0]}}", "0,".repeat(60_000)), 500),
+            "the limit values",
+        ),
+        (
+            "factor.jsonl",
+            items(&format!("{{\"factor\":[{}0]}}", "0,".repeat(33_000_000)), 1),
+            "the limit classes",
+        ),
+        (
+            "rows.jsonl",
+            items(&format!("{{\"cov\":[{}[]]}}", "[],".repeat(20_000_000)), 1),
+            "the limit covariance",
+        ),
+        (
+            "name.jsonl",
+            format!(
+                "{{\"entity\":\"{}\",\"evidence\":[]}}",
+                "x".repeat(60 << 20)
+            ),
+            "the limit name-bytes",
+        ),
+        (
+            "label.jsonl",
+            format!(
+                "{{\"entity\":\"a\",\"label\":\"{}\",\"evidence\":[{{\"factor\":[1,0]}}]}}",
+                "x".repeat(60 << 20)
+            ),
+            "the limit name-bytes",
+        ),
+        (
+            "long.jsonl",
+            " ".repeat((64 << 20) + 1),
+            "the limit line-bytes",
+        ),
+    ];
+    for (name, line, limit) in lines {
+        place.write(name, line);
+        let err = place.refused(&["infer", name]);
+        assert!(err.contains(limit) && err.contains(name), "{name}: {err}");
+        let err = place.refused(&["audit", name]);
+        assert!(err.contains(limit) && err.contains(name), "{name}: {err}");
+    }
+}
+
+#[test]
+fn limits_are_listed_and_set() {
+    let place = Place::new();
+    place.write("two.jsonl", items(r#"{"factor":[0.5,0.5]}"#, 2));
+    let err = place.refused(&["infer", "two.jsonl", "--max", "items=1"]);
+    assert_eq!(
+        err,
+        "two.jsonl:1: evidence: more than 1 items in one record, the limit items; --max items=N allows more\n"
+    );
+    assert_eq!(
+        place.run(&["infer", "two.jsonl", "--max", "items=2"]).code,
+        Some(0)
+    );
+    let listed = String::from_utf8(place.run(&["limits", "--max", "items=7"]).out).unwrap();
+    for kind in lpf::log::Limits::ALL {
+        assert!(listed.contains(kind.name), "{}", kind.name);
+    }
+    let set = |line: &str| line.contains(" 7 ") && line.ends_with("items in one record");
+    assert!(listed.lines().any(set), "{listed}");
+    let err = place.refused(&["infer", "two.jsonl", "--max", "itmes=2"]);
+    assert!(err.contains("no limit is called \"itmes\""), "{err}");
+    let err = place.refused(&["infer", "two.jsonl", "--max", "items"]);
+    assert!(err.contains("write LIMIT=N"), "{err}");
+}
+
+#[test]
+fn settings_are_within_limits_before_anything_is_made() {
+    let place = Place::new();
+    place.write("a.jsonl", RECORD);
+    for hidden in ["100000", "3000000000", "4294967295"] {
+        let err = place.refused(&["train", "--hidden", hidden, "--output", "m"]);
+        assert!(
+            err.starts_with("error: --hidden: more than 4096 hidden units"),
+            "{err}"
+        );
+    }
+    let err = place.refused(&["train", "--entities", "99999999999", "--output", "m"]);
+    assert!(err.contains("the limit entities"), "{err}");
+    let path = model().to_str().unwrap();
+    for command in ["infer", "audit"] {
+        let args = [
+            command,
+            "a.jsonl",
+            "--model",
+            path,
+            "--samples",
+            "1000000000",
+        ];
+        let err = place.refused(&args);
+        assert!(err.contains("--samples: more than 1048576"), "{err}");
+    }
+    assert_eq!(place.names(), ["a.jsonl"]);
+}
+
+#[test]
+fn work_is_bounded_before_it_is_done() {
+    let place = Place::new();
+    let path = model().to_str().unwrap();
+    let zeros = vec!["0"; 64].join(",");
+    let many = items(&format!("{{\"embedding\":[{zeros}]}}"), 5000);
+    place.write("many.jsonl", many);
+    let learned = [
+        "infer",
+        "many.jsonl",
+        "--model",
+        path,
+        "--method",
+        "learned",
+    ];
+    let err = place.refused(&learned);
+    assert!(err.contains("the limit learned-items"), "{err}");
+    let few = items(&format!("{{\"embedding\":[{zeros}]}}"), 300);
+    place.write("many.jsonl", few);
+    let err = place.refused(&[&learned[..], &["--explain"]].concat());
+    assert!(
+        err.contains("300 items; with learned aggregation, influence"),
+        "{err}"
+    );
+    let row = format!("[{}]", vec!["0"; 2000].join(","));
+    let cov = format!(
+        "{{\"factor\":[1,0],\"mu\":{row},\"cov\":[{}]}}",
+        vec![&*row; 2000].join(",")
+    );
+    place.write("cov.jsonl", items(&cov, 1));
+    let err = place.refused(&["infer", "cov.jsonl"]);
+    assert!(err.contains("the limit covariance"), "{err}");
+}
+
+#[test]
+fn headers_and_states_are_bounded_before_they_are_read() {
+    let place = Place::new();
+    place.write("a.jsonl", RECORD);
+    place.write("log.jsonl", LOG);
+    // The length of a header of 93 MB, and one that is there.
+    let header = format!(
+        "{{{}\"z\":{{}}}}",
+        "\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,0]},".repeat(1_700_000)
+    );
+    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    file.extend(header.as_bytes());
+    place.write("model", file);
+    let err = place.refused(&["infer", "a.jsonl", "--model", "model"]);
+    assert!(
+        err.contains("model: more than 1048576 bytes in the header"),
+        "{err}"
+    );
+    // A model that never ends.
+    let err = place.refused(&["infer", "a.jsonl", "--model", "/dev/zero"]);
+    assert!(err.contains("the limit model-bytes"), "{err}");
+    let err = place.refused(&["infer", "a.jsonl", "--calibration", "/dev/zero"]);
+    assert!(err.contains("the limit map-bytes"), "{err}");
+    let err = place.refused(&["audit", "--merge", "/dev/zero"]);
+    assert!(err.contains("the limit state-bytes"), "{err}");
+    // A state as large as is read, of empty names.
+    assert_eq!(
+        place.run(&["audit", "log.jsonl", "--partial", "s"]).code,
+        Some(0)
+    );
+    let state = String::from_utf8(place.read("s")).unwrap();
+    let names = "\"\",".repeat((60 << 20) / 3);
+    let long = state.replacen("\"classes\":[", &format!("\"classes\":[{names}"), 1);
+    place.write("long.state", long);
+    let err = place.refused(&["audit", "--merge", "long.state"]);
+    assert!(err.contains("too many classes"), "{err}");
+}
+
+#[cfg(feature = "parquet")]
+mod parquet {
+    use super::Place;
+    use ::parquet::basic::{Compression, ZstdLevel};
+    use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+    use ::parquet::file::properties::WriterProperties;
+    use ::parquet::file::writer::SerializedFileWriter;
+    use ::parquet::schema::parser::parse_message_type;
+    use std::sync::Arc;
+
+    /// A description by hand: a chain of so many structs, no rows.
+    fn nested(depth: usize) -> Vec<u8> {
+        // Version 1, then a list of structs with its number in three bytes.
+        let mut footer = vec![0x15, 2, 0x19, 0xfc];
+        let mut count = depth + 1;
+        for _ in 0..2 {
+            footer.push((count & 0x7f) as u8 | 0x80);
+            count >>= 7;
+        }
+        footer.push(count as u8);
+        for _ in 0..depth {
+            // Field 3, optional; field 4, the name "a"; field 5, one child.
+            footer.extend([0x35, 2, 0x18, 1, b'a', 0x15, 2, 0]);
+        }
+        // A double.
+        footer.extend([0x15, 10, 0x25, 2, 0x18, 1, b'a', 0]);
+        // No rows, no groups.
+        footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+        let mut file = b"PAR1".to_vec();
+        file.extend(&footer);
+        file.extend((footer.len() as u32).to_le_bytes());
+        file.extend(b"PAR1");
+        file
+    }
+
+    #[test]
+    fn a_deep_schema_is_refused() {
+        let place = Place::new();
+        place.write("deep.parquet", nested(3000));
+        place.write("flat.parquet", nested(60));
+        for args in [
+            &["audit"][..],
+            &["calibrate", "--method", "isotonic", "--output", "m"],
+        ] {
+            let err = place.refused(&[args, &["deep.parquet"]].concat());
+            assert!(err.contains("more than 64 levels of nesting"), "{err}");
+            let err = place.refused(&[args, &["flat.parquet"]].concat());
+            assert!(err.contains("there is no column label"), "{err}");
+        }
+    }
+
+    /// One label of so many bytes, in a dictionary, for all rows.
+    fn bomb(bytes: usize, rows: usize) -> Vec<u8> {
+        let schema =
+            "message m { required binary label (UTF8); required double p_a; required double p_b; }";
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_page_size_limit(64 << 20)
+            .set_statistics_enabled(::parquet::file::properties::EnabledStatistics::None)
+            .build();
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut file = Vec::new();
+        let mut writer =
+            SerializedFileWriter::new(&mut file, schema, Arc::new(properties)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let label = ByteArray::from(vec![b'x'; bytes]);
+        let mut column = group.next_column().unwrap().unwrap();
+        let texts = column.typed::<ByteArrayType>();
+        for _ in 0..rows / 100 {
+            texts
+                .write_batch(&vec![label.clone(); 100], None, None)
+                .unwrap();
+        }
+        column.close().unwrap();
+        for p in [0.25, 0.75] {
+            let mut column = group.next_column().unwrap().unwrap();
+            let numbers = column.typed::<DoubleType>();
+            numbers.write_batch(&vec![p; rows], None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        file
+    }
+
+    #[test]
+    fn a_value_of_a_dictionary_is_held_once() {
+        let place = Place::new();
+        for rows in [400, 20_000] {
+            let file = bomb(5 << 20, rows);
+            assert!(file.len() < 20_000, "{} bytes", file.len());
+            place.write("bomb.parquet", file);
+            let calibrate = [
+                "calibrate",
+                "bomb.parquet",
+                "--method",
+                "isotonic",
+                "--output",
+                "m",
+            ];
+            for args in [&["audit", "bomb.parquet"][..], &calibrate] {
+                let err = place.refused(args);
+                assert!(err.contains("the limit name-bytes"), "{err}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_is_no_parquet_file() {
+        let place = Place::new();
+        for device in ["/dev/zero", "/dev/null"] {
+            let err = place.refused(&["audit", device, "--input-format", "parquet"]);
+            assert!(
+                err.contains("too short") || err.contains("cannot be read"),
+                "{err}"
+            );
+        }
+    }
+}
