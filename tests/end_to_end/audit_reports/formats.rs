@@ -123,7 +123,7 @@ fn the_page_needs_nothing_but_itself_and_has_its_plots() {
     }
     assert_eq!(page.matches("<script").count(), 1, "the one that filters");
     // The only addresses are those that name XML vocabularies, and the empty icon.
-    for address in page.match_indices("http").map(|(i, _)| &page[i..i + 26]) {
+    for address in page.match_indices("://").map(|(i, _)| &page[i - 4..i + 22]) {
         assert!(
             address.starts_with("http://www.w3.org/2000/svg"),
             "{address}"
