@@ -21,7 +21,7 @@ use num_traits::{Signed, Zero};
 
 use super::BoundError;
 use super::domain::{at_least_one, not_negative, positive};
-use super::witness::{Relation, Witness, fraction, hypothesis, tuple};
+use super::witness::{Hypothesis, Relation, Witness, fraction, hypothesis, tuple};
 use crate::math::Enclosure;
 
 /// Claim L6's bound `2L/(λN)`, rounded up. Holds for convex losses; fails without convexity.
@@ -115,6 +115,20 @@ fn minimizer(losses: &[Valleys], lambda: &BigRational) -> Option<(BigRational, B
     Some((best.1, best.0))
 }
 
+/// What lemma 6 asks of losses and penalty.
+fn premises(losses: &[Valleys], lambda: &BigRational, steepest: &BigRational) -> Vec<Hypothesis> {
+    let enough = lambda.is_positive() && losses.len() >= 2;
+    let mut all = losses.iter();
+    let gentle = all.all(|l| l.lipschitz() <= *steepest && !l.pieces.is_empty());
+    vec![
+        hypothesis("λ > 0 and N ≥ 2", enough),
+        hypothesis(
+            format!("every loss is Lipschitz with constant L = {steepest}"),
+            gentle,
+        ),
+    ]
+}
+
 fn describe(loss: &Valleys) -> String {
     let pieces = loss.pieces.iter();
     let piece = |(slope, centre): &(BigRational, BigRational)| match centre.is_negative() {
@@ -145,15 +159,7 @@ pub fn two_valleys(losses: &[Valleys], lambda: &BigRational) -> Option<Witness> 
     let jump = (&with - &without).abs();
     Some(Witness {
         claim: "L6",
-        hypotheses: vec![
-            hypothesis("λ > 0 and N ≥ 2", lambda.is_positive() && n >= 2),
-            hypothesis(
-                format!("every loss is Lipschitz with constant L = {steepest}"),
-                losses
-                    .iter()
-                    .all(|l| l.lipschitz() <= steepest && !l.pieces.is_empty()),
-            ),
-        ],
+        hypotheses: premises(losses, lambda, &steepest),
         steps: vec![
             format!(
                 "One parameter w, λ = {lambda}; losses {}.",
@@ -256,21 +262,14 @@ pub fn descent_apart(
     steps.push(format!(
         "The claim allows 2·{steepest}/({lambda}·{n}) = {bound}."
     ));
+    let mut hypotheses = premises(losses, lambda, &steepest);
+    hypotheses.push(hypothesis(
+        "the step is so small that descent converges: step·λ < 1",
+        step.is_positive() && step * lambda < fraction(1, 1),
+    ));
     Some(Witness {
         claim: "L6",
-        hypotheses: vec![
-            hypothesis("λ > 0 and N ≥ 2", lambda.is_positive() && n >= 2),
-            hypothesis(
-                format!("every loss is Lipschitz with constant L = {steepest}"),
-                losses
-                    .iter()
-                    .all(|l| l.lipschitz() <= steepest && !l.pieces.is_empty()),
-            ),
-            hypothesis(
-                "the step is so small that descent converges: step·λ < 1",
-                step.is_positive() && step * lambda < fraction(1, 1),
-            ),
-        ],
+        hypotheses,
         steps,
         quantity: Enclosure::exact(smallest?),
         relation: Relation::AtMost,
