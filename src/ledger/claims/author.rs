@@ -21,7 +21,7 @@ fn failed(error: impl std::fmt::Display) -> LedgerError {
 }
 
 /// A1: items of one entity repeat each other's text.
-pub(super) fn independence(_: &Context<'_>) -> Outcome {
+pub(super) fn independence(cx: &Context<'_>) -> Outcome {
     let main = AuthorData::main().map_err(failed)?;
     let [within, between] = same_text(&main);
     let counts = Counts::of(&main);
@@ -48,11 +48,13 @@ pub(super) fn independence(_: &Context<'_>) -> Outcome {
         ),
         CAVEAT.to_owned(),
     ];
-    Ok(if equal {
-        Finding::not_reproducible(line, evidence)
-    } else {
-        Finding::refuted(line, evidence)
-    })
+    let correlation = cx.number("sec:assumption-validation/A1/correlation")?;
+    Ok(Finding::decided(
+        equal,
+        format!("independent, but for a correlation of {correlation}"),
+        line,
+        evidence,
+    ))
 }
 
 /// A6: the smallest probability at random latent codes.
