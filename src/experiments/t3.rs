@@ -167,7 +167,7 @@ fn shape(trained: &Trained) -> AggregatorShape {
 fn measure(
     trained: &Trained,
     [training, validation, test]: &[Sample; 3],
-    size: usize,
+    (size, behind_dimension): (usize, usize),
     settings: &TrainSettings,
 ) -> Result<Measured, ExperimentError> {
     let vae = &trained.model.vae;
@@ -183,7 +183,7 @@ fn measure(
     let train = training.evaluate(trained, aggregator, size)?.log_loss()?;
     let judged = test.evaluate(trained, aggregator, test.labels.len())?;
     let accuracy = judged.accuracy()?;
-    let sample = training.entities(size.min(DIMENSION_SAMPLE));
+    let sample = training.entities(size.min(behind_dimension));
     let dimension = effective_dimension(aggregator, vae, &sample, settings.adam.l2)?;
     let correct = judged
         .top_label()
@@ -244,9 +244,10 @@ fn run_trial(lab: &Lab, run: &Run<'_>) -> Result<Vec<Measured>, ExperimentError>
         epochs: lab.settings.epochs,
         ..aggregator_settings(lab.settings.seed.wrapping_add(run.trial))
     };
+    let behind = scaled(lab, DIMENSION_SAMPLE);
     let sizes = SIZES
         .par_iter()
-        .map(|&size| measure(run.trained, &parts, scaled(lab, size), &settings));
+        .map(|&size| measure(run.trained, &parts, (scaled(lab, size), behind), &settings));
     sizes.collect()
 }
 
@@ -361,7 +362,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
         ("validation and test entities, each", &held_out),
         ("hidden units", &HIDDEN),
         ("L2", &l2),
-        ("entities behind d_eff", &DIMENSION_SAMPLE),
+        ("entities behind d_eff", &scaled(lab, DIMENSION_SAMPLE)),
     ]);
     let shared = shared_texts()?;
     let sentence = format!(
