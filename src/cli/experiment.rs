@@ -15,7 +15,7 @@ use crate::ledger::paper::Paper;
 use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, page, svg};
 
 /// Run the paper's experiments on the embedded synthetic data and show our tables beside the
-/// paper's.
+/// paper's; `real` asks the same questions of embedded real data.
 ///
 /// The same settings give the same bits on every machine and with any number of threads; the
 /// digest at the end is that of all results.

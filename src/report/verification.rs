@@ -79,7 +79,8 @@ impl Verification {
             body.push_str(
                 "<p>The paper's experiments, run again on synthetic data whose exact posterior is \
                  known: another model and other data, so that agreement is not expected in the \
-                 digits. Nothing is tuned towards the paper's numbers.</p>\n",
+                 digits. Nothing is tuned towards the paper's numbers. The last one is on real \
+                 evidence.</p>\n",
             );
         }
         for outcome in &self.experiments {
