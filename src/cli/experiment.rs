@@ -17,7 +17,7 @@ use crate::report::{escape_html, outcome_html, outcome_markdown, outcome_text, p
 /// Run the paper's experiments on the embedded data and show our tables beside the paper's.
 ///
 /// Each table has the paper's numbers, ours on what the author's own generator makes, and ours on a
-/// domain whose exact posterior is known.
+/// domain whose exact posterior is known. `real` asks the same questions of embedded real data.
 ///
 /// The same settings give the same bits on every machine and with any number of threads; the
 /// digest at the end is that of all results.

@@ -23,10 +23,11 @@ use rayon::prelude::*;
 use compared::{CORRECTED_ONES, Compared, SPN, SPN_ONES, SURE, Scored};
 use measured::Measured;
 use predicted::Predicted;
-use study::{Study, Weights, plain};
+use study::{Study, Weights};
 
-use super::{Experiment, ExperimentError, Lab, Outcome, Progress, SAMPLES, Settings};
+use super::{BINS, Experiment, ExperimentError, Lab, Outcome, Progress, SAMPLES, Settings, mean};
 use crate::aggregate::Method;
+use crate::calibration::Evaluation;
 use crate::exhibit::{Axis, Cell, Figure, Panel, Role, Series, Table};
 use crate::synthetic::{REAL, RealSet};
 
@@ -69,7 +70,7 @@ struct Found {
     measured: Measured,
     predicted: Predicted,
     /// For each number of items, the methods of [`CURVES`].
-    curves: Vec<[Scored; CURVES.len()]>,
+    curves: Vec<Vec<Point>>,
 }
 
 /// What is followed from one item to all.
@@ -78,6 +79,13 @@ const CURVES: [(&str, Method, Weights); 3] = [
     (SPN_ONES, Method::Spn, Weights::Ones),
     (CORRECTED_ONES, Method::PriorCorrected, Weights::Ones),
 ];
+
+/// A method with so many items.
+struct Point {
+    accuracy: f64,
+    confidence: f64,
+    ece: f64,
+}
 
 fn find(
     set: &'static RealSet,
@@ -94,12 +102,17 @@ fn find(
     let mut curves = Vec::new();
     for count in 1..=study.items() {
         let first = study.first(count);
-        let score = |(name, method, weights)| {
+        let point = |&(_, method, weights): &(&str, Method, Weights)| {
             let answers = study.answers(method, weights, &first)?;
-            Scored::new(name, answers.into_iter().map(plain).collect(), &labels)
+            let judged = Evaluation::of(&answers, &labels, BINS)?;
+            Ok(Point {
+                accuracy: judged.accuracy()?,
+                confidence: mean(answers.iter().map(|answer| *answer.confidence())),
+                ece: judged.ece()?,
+            })
         };
-        let [a, b, c] = CURVES;
-        curves.push([score(a)?, score(b)?, score(c)?]);
+        let points: Result<Vec<Point>, ExperimentError> = CURVES.iter().map(point).collect();
+        curves.push(points?);
     }
     let predicted = Predicted::new(lab, &study, &compared, &measured)?;
     progress.step("theorems asked");
@@ -178,20 +191,18 @@ fn data_table(found: &[Found]) -> Table {
 fn curve_table(found: &[Found]) -> Table {
     let mut table = Table::new(
         "real.items",
-        "With the first K views only, in the order of the views; ECE with the audit's 95 % interval",
+        "With the first K views only, in the order of the views",
     );
     for f in found {
         for (k, row) in f.curves.iter().enumerate() {
-            for scored in row {
+            for ((name, ..), point) in CURVES.iter().zip(row) {
                 table.row([
                     ("set", Cell::text(f.study.set().name)),
                     ("K", Cell::count(k + 1)),
-                    ("method", Cell::text(&scored.name)),
-                    ("accuracy", Cell::number(scored.accuracy.value, 4)),
-                    ("mean confidence", Cell::number(scored.confidence, 4)),
-                    ("ECE", Cell::number(scored.ece.value, 4)),
-                    ("ECE ≥", Cell::number(scored.ece.low, 4)),
-                    ("ECE ≤", Cell::number(scored.ece.high, 4)),
+                    ("method", Cell::text(*name)),
+                    ("accuracy", Cell::number(point.accuracy, 4)),
+                    ("mean confidence", Cell::number(point.confidence, 4)),
+                    ("ECE", Cell::number(point.ece, 4)),
                 ]);
             }
         }
@@ -258,7 +269,7 @@ fn figure(found: &[Found]) -> Figure {
         let curves = CURVES.iter().zip(roles).enumerate();
         let curves = curves.map(|(c, ((name, ..), role))| {
             let points = f.curves.iter().enumerate();
-            let points = points.map(|(k, row)| (k as f64 + 1.0, row[c].ece.value));
+            let points = points.map(|(k, row)| (k as f64 + 1.0, row[c].ece));
             Series::line(name, role, points)
         });
         panels.push(Panel::new(

@@ -99,7 +99,10 @@ impl Measured {
             ),
             row(
                 "A2",
-                "mean norm of the covariances",
+                &format!(
+                    "mean norm of the covariances; the paper's limit is {}",
+                    v.limit
+                ),
                 v.mean,
                 v.interval(),
                 None,
@@ -126,7 +129,10 @@ impl Measured {
             ),
             row(
                 "A5",
-                "most items of an entity",
+                &format!(
+                    "most items of an entity; the paper has at most {}",
+                    self.count.limit
+                ),
                 self.count.most as f64,
                 None,
                 None,
