@@ -46,7 +46,7 @@ fn even(kinds: &[(f64, f64)]) -> Vec<Kind> {
 }
 
 /// A world of independent rows over two classes.
-fn world(name: &'static str, kinds: &[(f64, f64)]) -> World {
+pub fn world(name: &'static str, kinds: &[(f64, f64)]) -> World {
     World {
         name,
         classes: 2,

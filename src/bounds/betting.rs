@@ -247,33 +247,20 @@ pub fn lower_limit(top: f64, delta: f64, wealth: impl Fn(f64) -> f64) -> f64 {
     if top.is_nan() || top <= 0.0 {
         return 0.0;
     }
-    // Down from the top in growing steps, to the first that reaches the level. A lower bound of the
-    // wealth may fall again further down, so that no step may be long at first.
+    // Down from the top to the first that reaches the level: in growing steps, and from there on in steps of
+    // a sixth. A lower bound of the wealth may fall again further down, so that no step may be long.
+    let near = (0..6).map(|i| 1.0 - libm::exp2(f64::from(i)) / 512.0);
+    let far = (1..120).map(|i| 0.9375 * libm::pow(0.85, f64::from(i)));
     let (mut above, mut above_log) = (top, f64::NAN);
     let mut found = None;
-    let mut distance = 1.0 / 1024.0;
-    while distance < 1.0 {
-        let q = top * (1.0 - distance);
+    for part in near.chain(far) {
+        let q = top * part;
         let log = wealth(q);
         if log >= level {
             found = Some((q, log));
             break;
         }
         (above, above_log) = (q, log);
-        distance *= 1.5;
-    }
-    let mut tiny = above;
-    for _ in 0..40 {
-        if found.is_some() {
-            break;
-        }
-        tiny /= 4.0;
-        let log = wealth(tiny);
-        if log >= level {
-            found = Some((tiny, log));
-        } else {
-            (above, above_log) = (tiny, log);
-        }
     }
     let Some((mut below, mut below_log)) = found else {
         return 0.0;

@@ -1,5 +1,6 @@
 //! `lpf audit` from end to end.
 
+mod entities;
 mod hostile;
 mod model;
 mod outputs;
