@@ -149,7 +149,7 @@ fn learned_aggregation_needs_posteriors_and_says_which_item_has_none() {
     assert!((attention - 1.0).abs() < 1e-6);
     let error = learned.answer(LINE).unwrap_err();
     assert_eq!(error.field(), Some("evidence[0].embedding"));
-    let many = learned.answer(embedded(crate::answer::MOST_EXPLAINED + 1));
+    let many = learned.answer(embedded(MOST_EXPLAINED + 1));
     assert_eq!(many.unwrap_err().field(), Some("evidence"));
 }
 
