@@ -310,7 +310,7 @@ impl<'r> LogReader<'r> {
             }
             #[cfg(feature = "parquet")]
             (Source::Table { .. }, rows) => {
-                *rows = Rows::Table(TableBatch::default());
+                *rows = Rows::Table(Box::default());
                 return self.fill(batch);
             }
         };
@@ -352,7 +352,7 @@ impl<'r> LogReader<'r> {
 enum Rows {
     Lines(Batch),
     #[cfg(feature = "parquet")]
-    Table(TableBatch),
+    Table(Box<TableBatch>),
 }
 
 impl Default for Rows {
