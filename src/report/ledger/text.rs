@@ -1,5 +1,6 @@
 //! Claims for a terminal, and as Markdown.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::steps::{Step, reported, steps};
@@ -171,9 +172,16 @@ pub fn claim_text(entry: &Judged, evidence: &[Evidence], look: Look) -> String {
         witness(&mut out, &steps, look);
     }
     let theory = Theory::committed();
+    let mut caveats = BTreeSet::new();
     for theorem in theory.about(&claim.id) {
-        let head = format!("\n{} {}: ", theorem.name, theorem.says.name());
-        look.hanging(&mut out, &head, 2, &theorem.words);
+        let (name, says, words) = (&theorem.name, theorem.says.name(), &theorem.words);
+        out.push('\n');
+        look.hanging(&mut out, "", 2, &format!("{name} {says}: {words}"));
+        caveats.extend(&theorem.caveats);
+    }
+    for name in caveats {
+        let meaning = theory.caveats.get(name).map_or("", String::as_str);
+        look.hanging(&mut out, "", 2, &format!("caveat {name}: {meaning}"));
     }
     for line in reported(&finding.evidence) {
         look.hanging(&mut out, "", 2, line);

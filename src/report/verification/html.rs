@@ -202,9 +202,9 @@ fn card(around: &Around<'_>, entry: &Judged) -> String {
         VerdictKind::Refuted => "the counterexample, step by step",
         _ => "the evidence",
     };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<p class=\"last\"><b class=\"tag\">By</b> {}. <a href=\"#{id}\">{id}: {what}</a></p></section>\n",
+        "<p class=\"last\"><b class=\"tag\">By</b> {}. <a href=\"#{id}\">{id}: {what}</a></p></section>",
         names.join(", "),
     );
     out
