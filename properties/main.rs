@@ -8,6 +8,7 @@
 #![allow(unreachable_pub)]
 
 mod calibration;
+mod e5;
 mod generate;
 mod harness;
 mod harness_checks;
@@ -61,6 +62,7 @@ fn all() -> Vec<&'static Property> {
         t6::PROPERTIES,
         t7::PROPERTIES,
         t1_double_prime::PROPERTIES,
+        e5::PROPERTIES,
         calibration::PROPERTIES,
         metamorphic::PROPERTIES,
         networks::PROPERTIES,
