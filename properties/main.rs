@@ -11,6 +11,7 @@ mod audit;
 mod calibration;
 mod e2;
 mod e3;
+mod e5;
 mod generate;
 mod harness;
 mod harness_checks;
@@ -66,6 +67,7 @@ fn all() -> Vec<&'static Property> {
         t1_double_prime::PROPERTIES,
         e2::PROPERTIES,
         e3::PROPERTIES,
+        e5::PROPERTIES,
         calibration::PROPERTIES,
         audit::PROPERTIES,
         metamorphic::PROPERTIES,
