@@ -93,10 +93,21 @@ struct RateEnds {
 }
 
 impl RateEnds {
+    /// Binomial tails of more rows than this take long; from here on lengths fall with the root of the
+    /// number of rows, which they very nearly do.
+    const MANY: f64 = 100_000.0;
+
     fn range(&self, times: f64) -> (f64, f64) {
-        let scaled = |x: u64| libm::round(x as f64 * times) as u64;
-        let n = scaled(self.n);
-        rate_range(scaled(self.hits).min(n), n, self.delta)
+        let n = self.n.max(1) as f64;
+        let exact = times.min((RateEnds::MANY / n).max(1.0));
+        let scaled = |x: u64| libm::round(x as f64 * exact) as u64;
+        let rows = scaled(self.n);
+        let (low, high) = rate_range(scaled(self.hits).min(rows), rows, self.delta);
+        if exact == times {
+            return (low, high);
+        }
+        let (value, root) = (self.hits as f64 / n, libm::sqrt(exact / times));
+        (value - root * (value - low), value + root * (high - value))
     }
 }
 
@@ -504,6 +515,14 @@ fn needed(estimate: &Estimate<'_>, threshold: Threshold) -> Option<u64> {
             Side::Within => low(-limit) && high(limit),
         }
     };
+    // Nearer to the limit than that, however many rows there are.
+    let sides = match threshold.side {
+        Side::Within => (value.abs() - limit).abs(),
+        Side::AtMost | Side::AtLeast => (value - limit).abs(),
+    };
+    if sides <= estimate.error {
+        return None;
+    }
     let n = estimate.n.max(1) as f64;
     let (mut few, mut enough) = (1.0, 2.0);
     while !decided(enough) {
