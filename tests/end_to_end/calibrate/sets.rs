@@ -112,7 +112,10 @@ fn sets_cover_what_was_asked_for_from_fit_to_audit() {
         ok(&applied, folder);
         let logged = audit(&["logged.jsonl", "--threshold", "coverage=0.5"]);
         assert_eq!(check(&logged, "coverage")["value"], coverage["value"]);
-        // Shards add up.
+        // Shards add up; once is enough.
+        if !more.is_empty() {
+            continue;
+        }
         let partial = |file: &str, state: &str| {
             lpf(
                 &[
