@@ -84,7 +84,7 @@ fn hostile_headers_are_refused() {
     huge.extend([0; 64]);
     assert!(matches!(
         Model::from_bytes(&huge),
-        Err(ModelError::Format(_))
+        Err(ModelError::Limit(_))
     ));
     for header in [
         r#"{"encoder.fc_mu.weight":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,16]}}"#,
