@@ -11,9 +11,9 @@ fn items(item: &str, count: usize) -> String {
 #[test]
 fn one_line_takes_little_memory_whatever_it_holds() {
     let place = Place::new();
-    // Just under 64 MiB each.
+    // Some megabytes each; lines of 64 MiB are in `infer::streams`.
     let lines = [
-        ("items.jsonl", items("{}", 22_000_000), "the limit items"),
+        ("items.jsonl", items("{}", 4_000_000), "the limit items"),
         (
             "values.jsonl",
             items(&format!("{{\"factor\":[{}0]}}", "0,".repeat(60_000)), 500),
@@ -21,34 +21,26 @@ fn one_line_takes_little_memory_whatever_it_holds() {
         ),
         (
             "factor.jsonl",
-            items(&format!("{{\"factor\":[{}0]}}", "0,".repeat(33_000_000)), 1),
+            items(&format!("{{\"factor\":[{}0]}}", "0,".repeat(4_000_000)), 1),
             "the limit classes",
         ),
         (
             "rows.jsonl",
-            items(&format!("{{\"cov\":[{}[]]}}", "[],".repeat(20_000_000)), 1),
+            items(&format!("{{\"cov\":[{}[]]}}", "[],".repeat(2_000_000)), 1),
             "the limit covariance",
         ),
         (
             "name.jsonl",
-            format!(
-                "{{\"entity\":\"{}\",\"evidence\":[]}}",
-                "x".repeat(60 << 20)
-            ),
+            format!("{{\"entity\":\"{}\",\"evidence\":[]}}", "x".repeat(4 << 20)),
             "the limit name-bytes",
         ),
         (
             "label.jsonl",
             format!(
                 "{{\"entity\":\"a\",\"label\":\"{}\",\"evidence\":[{{\"factor\":[1,0]}}]}}",
-                "x".repeat(60 << 20)
+                "x".repeat(4 << 20)
             ),
             "the limit name-bytes",
-        ),
-        (
-            "long.jsonl",
-            " ".repeat((64 << 20) + 1),
-            "the limit line-bytes",
         ),
     ];
     for (name, line, limit) in lines {
