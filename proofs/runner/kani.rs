@@ -1,17 +1,24 @@
-//! The harnesses under Kani, and what its own output says of each.
+//! The harnesses under Kani.
+
+mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::harnesses::{Engine, Harness};
+use crate::reach::{self, Reach};
 use crate::{output_directory, root};
 
-/// The version that the harnesses were written for; see `make kani-setup`.
-pub const VERSION: &str = "0.68.0";
+pub use output::parse;
+
+/// The first version that runs the harnesses; `make kani-setup` installs a later one. The record
+/// names the version that ran.
+const OLDEST: [u32; 3] = [0, 67, 0];
 /// Seconds for one harness: five times what it should take, as machines differ.
-const TIMEOUT: u32 = 300;
+pub const TIMEOUT: u32 = 300;
 /// Seconds for one slow harness.
 const SLOW_TIMEOUT: u32 = 3600;
 
@@ -28,10 +35,16 @@ pub enum Verdict {
     Timeout,
     /// CBMC broke off.
     Broken,
+    /// The solver gave no answer, which is neither a proof nor a refutation.
+    Error(String),
     /// In the inventory, but without a result.
     Missing,
     /// Not run, and why.
     Skipped(String),
+    /// Not run here; proved in the committed record of this day, whose sources are the present ones.
+    Quoted(String),
+    /// Not run here, and the committed record is of other sources: which one.
+    Stale(String),
 }
 
 /// Verdict with what else the output has of a harness.
@@ -46,7 +59,8 @@ pub struct Checked {
 }
 
 impl Checked {
-    fn only(verdict: Verdict) -> Self {
+    /// A verdict and nothing else.
+    pub fn only(verdict: Verdict) -> Self {
         Checked {
             verdict,
             seconds: None,
@@ -68,6 +82,8 @@ pub enum Run {
         verdicts: Verdicts,
         /// Names and versions of the tools.
         versions: BTreeMap<String, String>,
+        /// The sources that each harness reaches.
+        reach: Reach,
     },
 }
 
@@ -96,26 +112,46 @@ fn bitwuzla_version() -> Option<String> {
         .or_else(|| first_line(&launcher.to_string_lossy(), &["--version"]))
 }
 
+/// Whether this is a version that runs the harnesses, given what `cargo kani --version` prints:
+/// `Kani Rust Verifier 0.68.0 (cargo plugin)`, or `cargo-kani 0.67.0` in earlier versions.
+fn is_new_enough(printed: &str) -> bool {
+    printed.split_whitespace().any(|word| {
+        let numbers: Option<Vec<u32>> = word.split('.').map(|n| n.parse().ok()).collect();
+        numbers.is_some_and(|n| n.len() == OLDEST.len() && n.as_slice() >= OLDEST.as_slice())
+    })
+}
+
+/// What `cargo kani --version` prints, or why Kani cannot be used.
+pub fn version() -> Result<String, String> {
+    let Some(version) = first_line("cargo", &["kani", "--version"]) else {
+        return Err("cargo kani is not installed (make kani-setup installs it)".into());
+    };
+    if !is_new_enough(&version) {
+        let [major, minor, patch] = OLDEST;
+        return Err(format!(
+            "found {version:?}, but {major}.{minor}.{patch} or later is needed (make kani-setup \
+             installs it)"
+        ));
+    }
+    Ok(version)
+}
+
 /// Runs the harnesses under Kani, if it is there.
 ///
 /// # Errors
 /// Kani is there, but its inventory cannot be made or read.
 pub fn run(listed: &[Harness], slow: bool) -> Result<Run, String> {
-    let Some(version) = first_line("cargo", &["kani", "--version"]) else {
-        let reason = "cargo kani is not installed (make kani-setup installs it)";
-        return Ok(Run::NotRun(reason.into()));
+    let version = match version() {
+        Ok(version) => version,
+        Err(reason) => return Ok(Run::NotRun(reason)),
     };
-    if version.split_whitespace().last() != Some(VERSION) {
-        return Ok(Run::NotRun(format!(
-            "found {version:?}, but {VERSION} is needed (make kani-setup installs it)"
-        )));
-    }
-    let mut versions = BTreeMap::from([("kani".to_owned(), version)]);
-    versions.extend(first_line("cbmc", &["--version"]).map(|v| ("cbmc".to_owned(), v)));
     let bitwuzla = bitwuzla_version();
-    versions.extend(bitwuzla.clone().map(|v| ("bitwuzla".to_owned(), v)));
-
-    let inventory = inventory(slow)?;
+    let kani = Kani {
+        package: root().to_owned(),
+        target: root().join("target/kani"),
+        slow,
+    };
+    let inventory = kani.inventory()?;
     let mut skipped = Verdicts::new();
     let mut selected = Vec::new();
     for harness in listed {
@@ -141,41 +177,109 @@ pub fn run(listed: &[Harness], slow: bool) -> Result<Run, String> {
             selected.push(harness.name.clone());
         }
     }
-    println!("{} harnesses under {VERSION} of Kani", selected.len());
-    let output = verify(&selected, slow)?;
+    println!("{} harnesses under {version}", selected.len());
+    let timeout = if slow { SLOW_TIMEOUT } else { TIMEOUT };
+    let log = output_directory().join("kani.log");
+    let output = kani.verify(&selected, timeout, &log)?;
     let mut verdicts = judge(&selected, &inventory, &output);
     verdicts.extend(skipped);
-    Ok(Run::Done { verdicts, versions })
+    let mut versions = output::versions(&output);
+    versions.insert("kani".to_owned(), version);
+    if selected.len() < verdicts.len() || slow {
+        versions.extend(bitwuzla.map(|v| ("bitwuzla".to_owned(), v)));
+    }
+    let reach = reach::of(&kani.target, &selected)?;
+    Ok(Run::Done {
+        verdicts,
+        versions,
+        reach,
+    })
 }
 
-fn kani_command(slow: bool) -> Command {
-    let mut command = Command::new("cargo");
-    command
-        .arg("kani")
-        .current_dir(root())
-        .env("PATH", search_path());
-    if slow {
-        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-        command.env("RUSTFLAGS", format!("{flags} --cfg kani_slow").trim());
-    }
-    command
+/// Kani for one package.
+pub struct Kani {
+    /// The package's root.
+    pub package: PathBuf,
+    /// Its own target directory.
+    pub target: PathBuf,
+    /// With the slow harnesses.
+    pub slow: bool,
 }
 
-/// The harnesses that Kani itself finds.
-fn inventory(slow: bool) -> Result<BTreeSet<String>, String> {
-    let path = root().join("kani-list.json");
-    let output = kani_command(slow)
-        .args(["list", "--format", "json"])
-        .output()
-        .map_err(|e| format!("cannot run cargo kani: {e}"))?;
-    if !output.status.success() {
-        let error = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("cargo kani list failed:\n{error}"));
+impl Kani {
+    /// `cargo kani [list]`. What the manifest has under `unstable` is not read by `list`.
+    fn command(&self, subcommand: Option<&str>) -> Command {
+        let mut command = Command::new("cargo");
+        command
+            .arg("kani")
+            .args(subcommand)
+            .args(["-Z", "stubbing", "-Z", "unstable-options"])
+            .current_dir(&self.package)
+            .env("PATH", search_path())
+            .env("CARGO_TARGET_DIR", &self.target)
+            // Optimization duplicates covers and checks, and helps no solver.
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            // That of the cargo which started us would override Kani's own.
+            .env_remove("RUSTUP_TOOLCHAIN");
+        if self.slow {
+            let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+            command.env("RUSTFLAGS", format!("{flags} --cfg kani_slow").trim());
+        }
+        command
     }
-    let text = fs::read_to_string(&path).map_err(|e| format!("cannot read kani-list.json: {e}"))?;
-    // Kani writes it into the working directory; it belongs with the records.
-    let _ = fs::remove_file(&path);
-    read_inventory(&text)
+
+    /// The harnesses that Kani itself finds.
+    fn inventory(&self) -> Result<BTreeSet<String>, String> {
+        let path = self.package.join("kani-list.json");
+        let output = self
+            .command(Some("list"))
+            .args(["--format", "json"])
+            .output()
+            .map_err(|e| format!("cannot run cargo kani: {e}"))?;
+        if !output.status.success() {
+            let error = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("cargo kani list failed:\n{error}"));
+        }
+        let text =
+            fs::read_to_string(&path).map_err(|e| format!("cannot read kani-list.json: {e}"))?;
+        // Kani writes it into the working directory; it belongs with the records.
+        let _ = fs::remove_file(&path);
+        read_inventory(&text)
+    }
+
+    /// Runs Kani on the selected harnesses; its output goes to a file as well.
+    pub fn verify(&self, selected: &[String], timeout: u32, log: &Path) -> Result<String, String> {
+        let cannot = |e: std::io::Error| format!("cannot write {}: {e}", log.display());
+        fs::create_dir_all(output_directory()).map_err(cannot)?;
+        let mut file = fs::File::create(log).map_err(cannot)?;
+        let mut command = self.command(None);
+        command
+            .args(["--lib", "--harness-timeout"])
+            .arg(format!("{timeout}s"))
+            .arg("--exact");
+        for name in selected {
+            command.args(["--harness", name]);
+        }
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .map_err(|e| format!("cannot run cargo kani: {e}"))?;
+        let mut text = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if line.contains("Checking harness") || line.contains("VERIFICATION:-") {
+                    println!("{line}");
+                }
+                writeln!(file, "{line}").map_err(cannot)?;
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
+        // The exit code is no evidence: an unsatisfied cover leaves it at zero.
+        child.wait().map_err(|e| format!("cargo kani: {e}"))?;
+        Ok(text)
+    }
 }
 
 /// Reads `cargo kani list --format json`: names by file, under one key for each sort of harness.
@@ -196,42 +300,6 @@ pub fn read_inventory(text: &str) -> Result<BTreeSet<String>, String> {
     Ok(names)
 }
 
-/// Runs Kani on the selected harnesses; its output goes to a file as well.
-fn verify(selected: &[String], slow: bool) -> Result<String, String> {
-    let log = output_directory().join("kani.log");
-    let cannot = |e: std::io::Error| format!("cannot write {}: {e}", log.display());
-    fs::create_dir_all(output_directory()).map_err(cannot)?;
-    let mut file = fs::File::create(&log).map_err(cannot)?;
-    let timeout = if slow { SLOW_TIMEOUT } else { TIMEOUT };
-    let mut command = kani_command(slow);
-    command
-        .args(["--lib", "-Z", "unstable-options", "--harness-timeout"])
-        .arg(format!("{timeout}s"))
-        .arg("--exact");
-    for name in selected {
-        command.args(["--harness", name]);
-    }
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .map_err(|e| format!("cannot run cargo kani: {e}"))?;
-    let mut text = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if line.contains("Checking harness") || line.contains("VERIFICATION:-") {
-                println!("{line}");
-            }
-            writeln!(file, "{line}").map_err(cannot)?;
-            text.push_str(&line);
-            text.push('\n');
-        }
-    }
-    // The exit code is no evidence: an unsatisfied cover leaves it at zero.
-    child.wait().map_err(|e| format!("cargo kani: {e}"))?;
-    Ok(text)
-}
-
 /// Verdicts from Kani's output. Whatever the inventory has and the results lack is missing, and so
 /// is what was asked for and the inventory lacks.
 pub fn judge(selected: &[String], inventory: &BTreeSet<String>, output: &str) -> Verdicts {
@@ -245,81 +313,6 @@ pub fn judge(selected: &[String], inventory: &BTreeSet<String>, output: &str) ->
         verdicts.insert(name.clone(), Checked::only(Verdict::Missing));
     }
     verdicts
-}
-
-/// Reads Kani's output, harness by harness.
-pub fn parse(output: &str) -> Verdicts {
-    let mut verdicts = Verdicts::new();
-    let mut name: Option<String> = None;
-    let mut failure: Option<String> = None;
-    for line in output.lines() {
-        let line = plain(line);
-        let line = line.trim();
-        if let Some((_, rest)) = line.split_once("Checking harness ") {
-            let found = rest.trim_end_matches("...").to_owned();
-            // Until a verdict follows there is none.
-            verdicts.insert(found.clone(), Checked::only(Verdict::Missing));
-            name = Some(found);
-            failure = None;
-            continue;
-        }
-        let Some(checked) = name.as_ref().and_then(|n| verdicts.get_mut(n)) else {
-            continue;
-        };
-        if let Some(what) = line.strip_prefix("Failed Checks: ") {
-            failure.get_or_insert_with(|| what.to_owned());
-            if let Verdict::Failed(said) = &mut checked.verdict
-                && said.is_empty()
-            {
-                *said = what.to_owned();
-            }
-        } else if let Some(rest) = line.strip_prefix("** ") {
-            if rest.contains("cover properties satisfied") {
-                let mut words = rest.split(' ');
-                let n = words.next().and_then(|w| w.parse().ok());
-                let of = words.nth(1).and_then(|w| w.parse().ok());
-                checked.covers = n.zip(of);
-            }
-        } else if line.starts_with("CBMC failed") {
-            checked.verdict = Verdict::Broken;
-        } else if line.starts_with("CBMC timed out") {
-            checked.verdict = Verdict::Timeout;
-        } else if let Some(said) = line.strip_prefix("VERIFICATION:- ") {
-            if said.starts_with("SUCCESSFUL") {
-                let all = checked.covers.is_none_or(|(n, of)| n == of);
-                checked.verdict = if all {
-                    Verdict::Proved
-                } else {
-                    Verdict::Uncovered
-                };
-            } else if checked.verdict != Verdict::Broken {
-                // What Kani adds in brackets explains a failure without a failed check.
-                let brackets = said
-                    .split_once('(')
-                    .map(|(_, rest)| rest.trim_end_matches(')'));
-                let what = failure.clone().or(brackets.map(str::to_owned));
-                checked.verdict = Verdict::Failed(what.unwrap_or_default());
-            }
-        } else if let Some(time) = line.strip_prefix("Verification Time: ") {
-            checked.seconds = time.trim_end_matches('s').parse().ok();
-        }
-    }
-    verdicts
-}
-
-/// The line without the escape sequences of colours.
-fn plain(line: &str) -> String {
-    let mut text = String::with_capacity(line.len());
-    let mut characters = line.chars();
-    while let Some(c) = characters.next() {
-        if c == '\u{1b}' {
-            // A sequence ends with its first letter.
-            let _ = characters.find(char::is_ascii_alphabetic);
-        } else {
-            text.push(c);
-        }
-    }
-    text
 }
 
 #[cfg(test)]

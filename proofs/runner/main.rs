@@ -3,9 +3,10 @@
 //! | command | what it does |
 //! |---|---|
 //! | `prove` | every harness under `cargo test`, then under Kani where it is set up |
+//! | `prove record` | the same, and writes `proofs/record.json`, to be committed |
 //! | `prove slow` | the same, with the slow Kani harnesses too |
 //! | `prove exhaustive` | all 2³² singles through the unary kernels |
-//! | `prove mutants` | deliberate faults in the library: each must be caught by a harness |
+//! | `prove mutants` | deliberate faults in the library: each must be caught by a harness; with `KANI=required` under Kani |
 //!
 //! The environment variable `KANI` is `auto` (the default), `required` or `off`. Exit code 0: all
 //! holds; 1: something failed; 2: usage, or the tools could not be run.
@@ -14,11 +15,13 @@
 #![allow(unreachable_pub)]
 
 mod cargo_test;
+mod committed;
 mod exhaustive;
 mod faults;
 mod harnesses;
 mod kani;
 mod mutants;
+mod reach;
 mod record;
 
 use std::path::{Path, PathBuf};
@@ -37,11 +40,12 @@ pub fn output_directory() -> PathBuf {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => prove(false),
-        ["slow"] => prove(true),
+        [] => prove(false, false),
+        ["record"] => prove(false, true),
+        ["slow"] => prove(true, false),
         ["exhaustive"] => exhaustive::run(),
-        ["mutants"] => mutants::run(),
-        _ => Err("usage: prove [slow | exhaustive | mutants]".into()),
+        ["mutants"] => policy().and_then(|policy| mutants::run(policy == Policy::Required)),
+        _ => Err("usage: prove [record | slow | exhaustive | mutants]".into()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -72,7 +76,7 @@ fn policy() -> Result<Policy, String> {
     }
 }
 
-fn prove(slow: bool) -> Result<bool, String> {
+fn prove(slow: bool, keep: bool) -> Result<bool, String> {
     let policy = policy()?;
     let listed = harnesses::read(&root().join("proofs"))?;
 
@@ -85,10 +89,11 @@ fn prove(slow: bool) -> Result<bool, String> {
         kani::run(&listed, slow)?
     };
     if let kani::Run::NotRun(reason) = &run {
-        println!("KANI NOT RUN: {reason}. No harness counts as proved by Kani.");
+        println!("KANI NOT RUN: {reason}. What follows of Kani is its committed record.");
     }
 
-    let record = record::Record::new(&listed, &tested, &run, slow);
+    let committed = committed::Committed::read()?;
+    let record = record::Record::new(&listed, &tested, &run, &committed, slow);
     let path = output_directory().join("proofs.json");
     record.write(&path)?;
     print!("{}", record.summary());
@@ -98,5 +103,21 @@ fn prove(slow: bool) -> Result<bool, String> {
     if kani_missing {
         println!("FAILED: KANI=required, but Kani did not run every harness");
     }
-    Ok(record.all_hold() && !kani_missing)
+    let holds = record.all_hold() && !kani_missing;
+    if keep {
+        let kani::Run::Done {
+            verdicts,
+            versions,
+            reach,
+        } = &run
+        else {
+            return Err("there is nothing to record: Kani did not run".into());
+        };
+        if holds {
+            let today = record::output("date", &["-u", "+%F"]).ok_or("what day is it?")?;
+            committed::Committed::new(today, versions, verdicts, reach)?.write()?;
+            println!("committed record: proofs/record.json");
+        }
+    }
+    Ok(holds)
 }
