@@ -2,7 +2,7 @@
 
 mod output;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -98,20 +98,6 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     (output.status.success() && !line.is_empty()).then_some(line)
 }
 
-/// The search path with our `bitwuzla` launcher behind what is there already.
-fn search_path() -> std::ffi::OsString {
-    let mut path = std::env::var_os("PATH").unwrap_or_default();
-    path.push(":");
-    path.push(root().join("proofs"));
-    path
-}
-
-fn bitwuzla_version() -> Option<String> {
-    let launcher = root().join("proofs/bitwuzla");
-    first_line("bitwuzla", &["--version"])
-        .or_else(|| first_line(&launcher.to_string_lossy(), &["--version"]))
-}
-
 /// Whether this is a version that runs the harnesses, given what `cargo kani --version` prints:
 /// `Kani Rust Verifier 0.68.0 (cargo plugin)`, or `cargo-kani 0.67.0` in earlier versions.
 fn is_new_enough(printed: &str) -> bool {
@@ -139,55 +125,34 @@ pub fn version() -> Result<String, String> {
 /// Runs the harnesses under Kani, if it is there.
 ///
 /// # Errors
-/// Kani is there, but its inventory cannot be made or read.
+/// Kani is there, but cannot be run, or what it leaves cannot be read.
 pub fn run(listed: &[Harness], slow: bool) -> Result<Run, String> {
     let version = match version() {
         Ok(version) => version,
         Err(reason) => return Ok(Run::NotRun(reason)),
     };
-    let bitwuzla = bitwuzla_version();
     let kani = Kani {
         package: root().to_owned(),
         target: root().join("target/kani"),
         slow,
     };
-    let inventory = kani.inventory()?;
-    let mut skipped = Verdicts::new();
-    let mut selected = Vec::new();
-    for harness in listed {
-        let wanted = match harness.engine {
+    let selected: Vec<String> = listed
+        .iter()
+        .filter(|harness| match harness.engine {
             Engine::Kani => true,
             Engine::KaniSlow => slow,
             Engine::TestOnly => false,
-        };
-        if !wanted {
-            continue;
-        }
-        if harness.solver.as_deref() == Some("bitwuzla") && bitwuzla.is_none() {
-            println!(
-                "KANI SKIPS {}: bitwuzla is not installed (make kani-setup)",
-                harness.name
-            );
-            let reason = "bitwuzla is not installed".to_owned();
-            skipped.insert(
-                harness.name.clone(),
-                Checked::only(Verdict::Skipped(reason)),
-            );
-        } else {
-            selected.push(harness.name.clone());
-        }
-    }
+        })
+        .map(|harness| harness.name.clone())
+        .collect();
     println!("{} harnesses under {version}", selected.len());
     let timeout = if slow { SLOW_TIMEOUT } else { TIMEOUT };
     let log = output_directory().join("kani.log");
-    let output = kani.verify(&selected, timeout, &log)?;
-    let mut verdicts = judge(&selected, &inventory, &output);
-    verdicts.extend(skipped);
+    // Whatever Kani itself finds is run, so that its inventory is compared with ours.
+    let output = kani.verify(None, timeout, &log)?;
+    let verdicts = judge(&selected, &output);
     let mut versions = output::versions(&output);
     versions.insert("kani".to_owned(), version);
-    if selected.len() < verdicts.len() || slow {
-        versions.extend(bitwuzla.map(|v| ("bitwuzla".to_owned(), v)));
-    }
     let reach = reach::of(&kani.target, &selected)?;
     Ok(Run::Done {
         verdicts,
@@ -207,15 +172,14 @@ pub struct Kani {
 }
 
 impl Kani {
-    /// `cargo kani [list]`. What the manifest has under `unstable` is not read by `list`.
-    fn command(&self, subcommand: Option<&str>) -> Command {
+    fn command(&self) -> Command {
         let mut command = Command::new("cargo");
         command
             .arg("kani")
-            .args(subcommand)
             .args(["-Z", "stubbing", "-Z", "unstable-options"])
+            // No harness is about the command line or Parquet.
+            .arg("--no-default-features")
             .current_dir(&self.package)
-            .env("PATH", search_path())
             .env("CARGO_TARGET_DIR", &self.target)
             // Optimization duplicates covers and checks, and helps no solver.
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
@@ -228,37 +192,17 @@ impl Kani {
         command
     }
 
-    /// The harnesses that Kani itself finds.
-    fn inventory(&self) -> Result<BTreeSet<String>, String> {
-        let path = self.package.join("kani-list.json");
-        let output = self
-            .command(Some("list"))
-            .args(["--format", "json"])
-            .output()
-            .map_err(|e| format!("cannot run cargo kani: {e}"))?;
-        if !output.status.success() {
-            let error = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("cargo kani list failed:\n{error}"));
-        }
-        let text =
-            fs::read_to_string(&path).map_err(|e| format!("cannot read kani-list.json: {e}"))?;
-        // Kani writes it into the working directory; it belongs with the records.
-        let _ = fs::remove_file(&path);
-        read_inventory(&text)
-    }
-
-    /// Runs Kani on the selected harnesses; its output goes to a file as well.
-    pub fn verify(&self, selected: &[String], timeout: u32, log: &Path) -> Result<String, String> {
+    /// Runs Kani on one harness or on all that it finds; its output goes to a file as well.
+    pub fn verify(&self, only: Option<&str>, timeout: u32, log: &Path) -> Result<String, String> {
         let cannot = |e: std::io::Error| format!("cannot write {}: {e}", log.display());
         fs::create_dir_all(output_directory()).map_err(cannot)?;
         let mut file = fs::File::create(log).map_err(cannot)?;
-        let mut command = self.command(None);
+        let mut command = self.command();
         command
             .args(["--lib", "--harness-timeout"])
-            .arg(format!("{timeout}s"))
-            .arg("--exact");
-        for name in selected {
-            command.args(["--harness", name]);
+            .arg(format!("{timeout}s"));
+        if let Some(name) = only {
+            command.args(["--exact", "--harness", name]);
         }
         let mut child = command
             .stdout(Stdio::piped())
@@ -282,35 +226,14 @@ impl Kani {
     }
 }
 
-/// Reads `cargo kani list --format json`: names by file, under one key for each sort of harness.
-pub fn read_inventory(text: &str) -> Result<BTreeSet<String>, String> {
-    let value: serde_json::Value =
-        serde_json::from_str(text).map_err(|e| format!("kani-list.json is not JSON: {e}"))?;
-    let mut names = BTreeSet::new();
-    for sort in ["standard-harnesses", "contract-harnesses"] {
-        let files = value.get(sort).and_then(|v| v.as_object());
-        for list in files.into_iter().flat_map(|files| files.values()) {
-            let list = list.as_array().into_iter().flatten();
-            names.extend(list.filter_map(|name| name.as_str()).map(str::to_owned));
-        }
-    }
-    if names.is_empty() {
-        return Err("kani-list.json has no harnesses".into());
-    }
-    Ok(names)
-}
-
-/// Verdicts from Kani's output. Whatever the inventory has and the results lack is missing, and so
-/// is what was asked for and the inventory lacks.
-pub fn judge(selected: &[String], inventory: &BTreeSet<String>, output: &str) -> Verdicts {
+/// Verdicts from Kani's output. What our sources ask for and the output lacks is missing; what the
+/// output has beyond that is for the record to name.
+pub fn judge(selected: &[String], output: &str) -> Verdicts {
     let mut verdicts = parse(output);
-    for name in inventory {
+    for name in selected {
         verdicts
             .entry(name.clone())
             .or_insert_with(|| Checked::only(Verdict::Missing));
-    }
-    for name in selected.iter().filter(|&name| !inventory.contains(name)) {
-        verdicts.insert(name.clone(), Checked::only(Verdict::Missing));
     }
     verdicts
 }

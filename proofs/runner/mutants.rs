@@ -88,7 +88,7 @@ fn run_under_kani(copy: PathBuf) -> Result<bool, String> {
         let cannot = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
         fs::write(&path, fault.apply(&original)?).map_err(cannot)?;
         let log = output_directory().join("mutants-kani.log");
-        let output = kani.verify(std::slice::from_ref(&harness), kani::TIMEOUT, &log);
+        let output = kani.verify(Some(&harness), kani::TIMEOUT, &log);
         fs::write(&path, original).map_err(cannot)?;
         let checked = kani::parse(&output?).remove(&harness);
         let line = kani_line(fault, checked.as_ref());

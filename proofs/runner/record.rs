@@ -324,7 +324,7 @@ fn first() {
             Some(text) => {
                 let names: Vec<String> = listed.iter().map(|h| h.name.clone()).collect();
                 Run::Done {
-                    verdicts: kani::judge(&names, &names.iter().cloned().collect(), text),
+                    verdicts: kani::judge(&names, text),
                     versions: BTreeMap::new(),
                     reach: BTreeMap::new(),
                 }
