@@ -180,23 +180,20 @@ mod tests {
         );
     }
 
-    /// Whether it is up to date is said by `make prove`; that it speaks of our harnesses, and of
-    /// all of them, is checked here.
+    /// Whether it is complete and up to date is said by `make prove`; that it speaks of harnesses
+    /// of ours, and of nothing that was not proved, is checked here.
     #[test]
     fn the_committed_record_is_one_of_our_harnesses() {
         let record = Committed::read().unwrap();
         let listed = harnesses::read(&root().join("proofs")).unwrap();
         for (name, proof) in &record.harnesses {
+            let meant = |h: &&harnesses::Harness| h.name == *name && h.engine == Engine::Kani;
+            assert!(listed.iter().any(|h| meant(&h)), "{name} is not for Kani");
             assert!(!proof.reaches.is_empty(), "{name} reaches nothing");
             assert!(proof.covers.is_none_or(|(n, of)| n == of), "{name}");
         }
-        for harness in listed.iter().filter(|h| h.engine == Engine::Kani) {
-            assert!(
-                record.harnesses.contains_key(&harness.name),
-                "Kani has not seen {}: make prove-record, which needs Kani",
-                harness.name
-            );
+        if !record.harnesses.is_empty() {
+            assert!(record.versions.contains_key("kani") && record.versions.contains_key("cbmc"));
         }
-        assert!(record.versions.contains_key("kani") && record.versions.contains_key("cbmc"));
     }
 }
