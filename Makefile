@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help verify test quick prove prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
+.PHONY: help verify test quick prove prove-record prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
         bench report experiments lint kani-setup need-cargo torture fuzz mutants
 
@@ -66,6 +66,9 @@ prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it 
 	$(CARGO) run --quiet --example prove
 	@echo 'make prove: outcome in $(OUT)/proofs.json'
 
+prove-record: need-cargo ## All harnesses under Kani; writes the record that is committed, proofs/record.json.
+	$(CARGO) run --quiet --example prove -- record
+
 prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
 	KANI=required $(CARGO) run --quiet --example prove -- slow
 	@echo 'make prove-slow: outcome in $(OUT)/proofs.json'
@@ -73,7 +76,7 @@ prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
 prove-exhaustive: need-cargo ## All 2^32 singles through the unary kernels (minutes).
 	$(CARGO) run --quiet --release --example prove -- exhaustive
 
-prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes).
+prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes); KANI=required: under Kani.
 	$(CARGO) run --quiet --example prove -- mutants
 
 theory: need-cargo ## Theorems checked by Coq where it is installed (theory-setup), else their record.
@@ -141,14 +144,10 @@ lint: need-cargo ## Formatting, clippy and documentation; no warnings.
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
 	@echo 'make lint: clean'
 
-kani-setup: need-cargo ## Install the pinned Kani, and bitwuzla for the harnesses that name it.
+kani-setup: need-cargo ## Install the pinned Kani.
 	$(CARGO) install --locked kani-verifier --version 0.68.0
 	$(CARGO) kani setup
-	@command -v python3 >/dev/null || { \
-	  echo 'python3 is missing: Kani is set up, but the harnesses that name bitwuzla cannot run.'; exit 1; }
-	python3 -m venv $(OUT)/bitwuzla
-	$(OUT)/bitwuzla/bin/pip install --quiet bitwuzla==0.9.1
-	@echo 'make kani-setup: Kani 0.68.0, and bitwuzla in $(OUT)/bitwuzla (launcher: proofs/bitwuzla)'
+	@echo 'make kani-setup: Kani 0.68.0'
 
 # Debian 12's versions are the ones of the record: Coq 8.16.1, Coquelicot 3.2, Flocq 4.1, Interval 4.6.
 COQ_PACKAGES := coq libcoq-coquelicot libcoq-flocq libcoq-interval

@@ -78,8 +78,16 @@ fn effective_count_of_a_grid_lies_between_one_and_three() {
 /// `effective_count` refuses every weight that is NaN, infinite or negative, and names the first.
 ///
 /// Claims: T1, L4
-/// Domain: any bits of 2 f64, one of them refused
-/// Enumerated only: what follows the check is out of a solver's reach
+/// Domain: any bits of 2 f64, one of them refused; without the sums that follow
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::ExactSum::add, super::contracts::add_nothing)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::DoubleDouble::of_sum, super::contracts::one)
+)]
 #[cfg_attr(not(kani), test)]
 fn effective_count_names_the_first_weight_it_refuses() {
     check(Cases::Random(100_000), || {
@@ -90,6 +98,26 @@ fn effective_count_names_the_first_weight_it_refuses() {
         let outcome = effective_count(&w);
         cover!(first == 1, "the second weight");
         assert!(matches!(outcome, Err(KishError::Weight { index, .. }) if index == first));
+    });
+}
+
+/// `effective_count` itself, of weights that are zero or one, is the number of ones.
+///
+/// Claims: T1, L4
+/// Domain: 2 weights in 0, 1
+#[cfg_attr(kani, kani::proof, kani::unwind(70), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn effective_count_of_zeros_and_ones_is_the_number_of_ones() {
+    check(Cases::All(4), || {
+        let k = [below(2), below(2)];
+        let w = k.map(|k| if k == 1 { 1.0 } else { 0.0 });
+        let ones = k[0] + k[1];
+        let outcome = effective_count(&w);
+        cover!(ones == 2, "two");
+        match outcome {
+            Ok(count) => assert!(ones > 0 && count == if ones == 2 { 2.0 } else { 1.0 }),
+            Err(error) => assert!(error == KishError::AllZero && ones == 0),
+        }
     });
 }
 

@@ -8,7 +8,8 @@ use crate::latent::random::{Item, evidence_keys, key, text_key};
 
 fn weight_is_in_range(confidence: Confidence, top: f64) {
     let s: f64 = any();
-    assume!(s >= 0.0);
+    // Kani counts x/∞ as NaN; under `cargo test` +∞ is among the draws.
+    assume!(s >= 0.0 && (s < f64::INFINITY || !cfg!(kani)));
     let w = confidence.of_uncertainty(s);
     cover!(s > 1.0 && s < f64::INFINITY, "large");
     cover!(s > 0.0 && s < f64::MIN_POSITIVE, "subnormal");
@@ -18,8 +19,8 @@ fn weight_is_in_range(confidence: Confidence, top: f64) {
 /// The weight `1/(1+s)` lies in [0, 1].
 ///
 /// Claims: L4, T1
-/// Domain: any f64 in [0, +∞]
-#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(bitwuzla))]
+/// Domain: any f64 in [0, +∞)
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn reciprocal_weight_lies_between_zero_and_one() {
     check(Cases::Random(300_000), || {
@@ -30,7 +31,7 @@ fn reciprocal_weight_lies_between_zero_and_one() {
 /// The weight `exp(−s)` lies in [0, 1].
 ///
 /// Claims: L4, T1
-/// Domain: any f64 in [0, +∞]; exp by contract
+/// Domain: any f64 in [0, +∞); exp by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(
     kani,
@@ -46,18 +47,8 @@ fn exponential_weight_lies_between_zero_and_one() {
 /// The reference implementation's weight lies in [0, 1/2].
 ///
 /// Claims: L4, T1
-/// Domain: any f64 in [0, +∞]; exp by contract
-/// Slow: two divisions
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(4),
-    kani::solver(bitwuzla)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_negative)
-)]
+/// Domain: any f64 in [0, +∞]
+/// Enumerated only: two divisions, and a division by infinity that is meant
 #[cfg_attr(not(kani), test)]
 fn reference_weight_lies_between_zero_and_one_half() {
     check(Cases::Random(300_000), || {
@@ -93,17 +84,15 @@ fn weights_fall_with_uncertainty_on_a_grid() {
 fn different_names_give_different_streams() {
     check(Cases::Random(200_000), || {
         let a: [u64; 4] = any();
-        let mut b = a;
-        // One part becomes any other number, or loses or gains one bit, or stays.
-        let part = usize::from(below(4));
-        b[part] = match below(3) {
-            0 => any(),
-            1 => a[part] ^ 1 << below(64),
-            _ => a[part],
+        // Random names alone would differ everywhere: also those that differ in one part, by one
+        // bit, or not at all.
+        let b: [u64; 4] = if any() {
+            any()
+        } else {
+            let mut b = a;
+            b[usize::from(below(4))] ^= u64::from(below(2)) << below(64);
+            b
         };
-        if any() {
-            b.swap(0, 3);
-        }
         let (first, second) = (key(a[0], a[1], a[2], a[3]), key(b[0], b[1], b[2], b[3]));
         cover!(a != b, "different");
         cover!(a == b, "the same");

@@ -14,15 +14,17 @@
 //!
 //! | file | what is proved |
 //! |---|---|
-//! | `contracts` | what the proofs know of `exp`, in place of the function |
+//! | `contracts` | what the proofs know of `exp`, `ln` and other functions, in their place |
 //! | `elementary` | the contract of `exp`; `exp` and `ln` within 1 ulp of a multiple-precision oracle |
-//! | `normalization` | `normalize` of any bits is a distribution or the error it deserves |
+//! | `normalization` | `normalize` is the quotient by the sum, or the error its input deserves |
 //! | `softmax` | the same for logits, with the exponential replaced by its contract |
+//! | `log_pool` | what a product of factors adds and excludes; merging, leaving out |
 //! | `constructor` | what `Distribution::new` accepts and refuses |
-//! | `closure` | lemma 3: weighted sums and normalized products of distributions |
+//! | `closure` | lemma 3: weighted sums and products of distributions |
 //! | `sums` | exact and canonical sums: order-free, total |
 //! | `bins` | every confidence lies in one bin; what bins collect merges in any order |
 //! | `spn_validity` | the checker accepts exactly the complete and decomposable graphs |
+//! | `scaled` | the numbers that answer network queries add and multiply exactly |
 //! | `spn_semantics` | one bottom-up pass is the sum over all states; Z = 1 |
 //! | `decomposition` | theorem 7: total = epistemic + aleatoric |
 //! | `latent` | confidence weights in [0, 1]; no two names share a random stream |
@@ -44,7 +46,9 @@ mod decomposition;
 mod elementary;
 mod kish;
 mod latent;
+mod log_pool;
 mod normalization;
+mod scaled;
 mod softmax;
 mod spn_semantics;
 mod spn_validity;

@@ -26,18 +26,7 @@ fn any_logits<S: Real + Any, const N: usize>() {
         (Some((at, true)), Err(SimplexError::NotANumber { index })) => assert!(at == *index),
         (Some((at, false)), Err(SimplexError::Infinite { index, .. })) => assert!(at == *index),
         (None, Err(SimplexError::NoMass)) => assert!(impossible),
-        (None, Ok(())) => {
-            assert!(!impossible);
-            let mut largest = S::zero();
-            for (x, &p) in input.iter().zip(&values) {
-                assert!(p >= S::zero() && p <= S::one());
-                assert!(*x != S::neg_infinity() || p.is_zero());
-                if p > largest {
-                    largest = p;
-                }
-            }
-            assert!(largest >= S::one() / S::from_count(N));
-        }
+        (None, Ok(())) => assert!(!impossible),
         _ => panic!("the outcome is not the one the logits deserve"),
     }
     cover!(
@@ -55,12 +44,80 @@ fn any_logits<S: Real + Any, const N: usize>() {
     );
 }
 
-/// `softmax` of any logits gives entries in [0, 1], the largest at least 1/n, impossible classes
-/// exactly 0, or the error that the first logit at fault deserves; the exponential's argument is
-/// never positive, so nothing overflows and there is no 0/0.
+/// `softmax` of any logits succeeds exactly if none is NaN or +∞ and one is above −∞, and otherwise
+/// names the first logit at fault; the exponential's argument is never positive, so that nothing
+/// overflows and there is no 0/0.
 ///
 /// Claims: L3
-/// Domain: any bits of 2 f32, −∞ included; exp by contract
+/// Domain: any bits of 3 f64, −∞ included; exp by contract, without the divisions at the end
+#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::simplex::normalize::divide_by_sum,
+        super::contracts::leave_undivided
+    )
+)]
+#[cfg_attr(not(kani), test)]
+fn softmax_of_any_3_doubles_succeeds_or_names_the_right_error() {
+    check(Cases::Random(200_000), any_logits::<f64, 3>);
+}
+
+/// What is divided by its sum in the end: `exp(xᵢ − max)` for each class, one for the largest and
+/// zero for an impossible one.
+///
+/// Claims: L3
+/// Domain: any 3 f64 without NaN and +∞, −∞ included; exp by contract, without the divisions
+#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::simplex::normalize::divide_by_sum,
+        super::contracts::leave_undivided
+    )
+)]
+#[cfg_attr(not(kani), test)]
+fn softmax_exponentiates_the_difference_to_the_largest() {
+    check(Cases::Random(200_000), || {
+        let x: [f64; 3] = any();
+        assume!(x[0] < f64::INFINITY && x[1] < f64::INFINITY && x[2] < f64::INFINITY);
+        let max = x[0].max(x[1]).max(x[2]);
+        assume!(max > f64::NEG_INFINITY);
+        let mut values = x;
+        assert!(softmax(&mut values).is_ok());
+        let e = x.map(|x| crate::math::exp(x - max));
+        cover!(
+            e[0] < e[1] && x[2] == f64::NEG_INFINITY,
+            "an impossible class"
+        );
+        // Undivided under Kani; under `cargo test` divided by the sum, smallest first.
+        let divisor = if cfg!(kani) {
+            1.0
+        } else {
+            let mut sorted = e;
+            sorted.sort_by(f64::total_cmp);
+            sorted[0] + sorted[1] + sorted[2]
+        };
+        for i in 0..3 {
+            assert!(values[i] == e[i] / divisor);
+            assert!(x[i] != max || e[i] == 1.0);
+            assert!(x[i] != f64::NEG_INFINITY || values[i] == 0.0);
+        }
+    });
+}
+
+/// `softmax` is its definition, `exp(xᵢ − max)` divided by the rounded sum of these, to the bit.
+///
+/// Claims: L3
+/// Domain: any 2 f32 without NaN and +∞, −∞ included; exp by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
 #[cfg_attr(
     kani,
@@ -70,36 +127,20 @@ fn any_logits<S: Real + Any, const N: usize>() {
     )
 )]
 #[cfg_attr(not(kani), test)]
-fn softmax_of_any_2_singles_is_a_distribution_or_the_right_error() {
-    check(Cases::Random(200_000), any_logits::<f32, 2>);
-}
-
-/// As for two singles.
-///
-/// Claims: L3
-/// Domain: any bits of 2 f64, −∞ included; exp by contract
-#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
-#[cfg_attr(
-    kani,
-    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
-)]
-#[cfg_attr(not(kani), test)]
-fn softmax_of_any_2_doubles_is_a_distribution_or_the_right_error() {
-    check(Cases::Random(200_000), any_logits::<f64, 2>);
-}
-
-/// As for two singles.
-///
-/// Claims: L3
-/// Domain: any bits of 3 f64, −∞ included; exp by contract
-#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(bitwuzla))]
-#[cfg_attr(
-    kani,
-    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
-)]
-#[cfg_attr(not(kani), test)]
-fn softmax_of_any_3_doubles_is_a_distribution_or_the_right_error() {
-    check(Cases::Random(200_000), any_logits::<f64, 3>);
+fn softmax_of_2_singles_is_the_quotient_by_the_sum() {
+    check(Cases::Random(200_000), || {
+        let x: [f32; 2] = any();
+        assume!(x[0] < f32::INFINITY && x[1] < f32::INFINITY);
+        let max = if x[0] > x[1] { x[0] } else { x[1] };
+        assume!(max > f32::NEG_INFINITY);
+        let mut p = x;
+        assert!(softmax(&mut p).is_ok());
+        let e = [Real::exp(x[0] - max), Real::exp(x[1] - max)];
+        cover!(e[0] < e[1] && e[0] > 0.0, "different");
+        cover!(x[1] == f32::NEG_INFINITY, "an impossible class");
+        assert!(p[0] == e[0] / (e[0] + e[1]) && p[1] == e[1] / (e[0] + e[1]));
+        assert!(p[0] <= 1.0 && (p[0] >= 0.5 || p[1] >= 0.5));
+    });
 }
 
 /// Adding the same whole number to all logits changes no bit of `softmax`.

@@ -2,39 +2,36 @@
 //!
 //! By induction over the nodes it is enough to prove the step at a leaf, at a product of children
 //! over different variables, and at a sum of children over the same ones. The steps are polynomial
-//! identities of the generic code, proved over wrapping integers; see `closure` for why they
-//! transfer. Whole networks are checked on every valid graph of up to 5 nodes.
+//! identities of the generic code, of degree 1 in each variable, proved over wrapping integers on
+//! small whole numbers; see `closure` for why they transfer. Whole networks are checked on every
+//! valid graph of up to 5 nodes.
 
 use std::num::Wrapping;
 
-use super::engine::{Cases, any, below, check};
+use super::closure::small;
+use super::engine::{Cases, check};
 use super::spn_validity::Shape;
 use crate::spn::{Graph, Known, NodeKind, leaf_value, upward};
 
-type W8 = Wrapping<u8>;
+type W16 = Wrapping<u16>;
 type W64 = Wrapping<u64>;
-const ZERO: W8 = Wrapping(0);
-const ONE: W8 = Wrapping(1);
+const ZERO: W16 = Wrapping(0);
+const ONE: W16 = Wrapping(1);
 
 const LEAF_0: NodeKind = NodeKind::Leaf { variable: 0 };
 const LEAF_1: NodeKind = NodeKind::Leaf { variable: 1 };
-
-fn small() -> W8 {
-    Wrapping(below(16))
-}
 
 /// A leaf without evidence is the sum of its values over all states, and evidence of one state is
 /// the likelihood that is one there and zero elsewhere.
 ///
 /// Claims: A4
-/// Domain: a leaf with 2 states, any values and likelihoods modulo 2⁸
-#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(bitwuzla))]
+/// Domain: a leaf with 2 states, values and likelihoods in 0..16; so for all rationals
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn leaf_step_is_the_sum_over_its_states() {
-    check(Cases::Random(300_000), || {
-        let [f, g, k, l]: [u8; 4] = any();
-        let values: [W8; 2] = [Wrapping(f), Wrapping(g)];
-        let likelihoods = [Wrapping(k), Wrapping(l)];
+    check(Cases::All(1 << 16), || {
+        let values = [small(16), small(16)];
+        let likelihoods = [small(16), small(16)];
         let at = |state| leaf_value(&values, Known::State(state));
         assert!(leaf_value(&values, Known::Nothing) == at(0) + at(1));
         assert!(at(0) == leaf_value(&values, Known::Likelihood(&[ONE, ZERO])));
@@ -42,11 +39,12 @@ fn leaf_step_is_the_sum_over_its_states() {
         assert!(weighted == at(0) * likelihoods[0] + at(1) * likelihoods[1]);
         // A state that does not exist is impossible.
         assert!(at(2) == ZERO);
+        cover!(at(0) != at(1) && weighted.0 > 0, "different states");
     });
 }
 
 /// The value of the last node, given the values of the leaves and one weight an edge.
-fn root<const N: usize>(graph: Graph<'_>, weights: &[W8], leaves: [W8; N], nodes: usize) -> W8 {
+fn root<const N: usize>(graph: Graph<'_>, weights: &[W16], leaves: [W16; N], nodes: usize) -> W16 {
     let mut values = [ZERO; 8];
     values[..N].copy_from_slice(&leaves);
     upward(graph, weights, &mut values[..nodes]);
@@ -57,7 +55,7 @@ fn root<const N: usize>(graph: Graph<'_>, weights: &[W8], leaves: [W8; N], nodes
 /// of the children summed over their own.
 ///
 /// Claims: A4, L3
-/// Domain: 2 leaves with 2 states each, values modulo 2⁸ in 0..16
+/// Domain: 2 leaves with 2 states each, values in 0..16; so for all rationals
 #[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn product_step_commutes_with_summing_out() {
@@ -67,12 +65,13 @@ fn product_step_commutes_with_summing_out() {
             offsets: &[0, 0, 0, 2],
             children: &[0, 1],
         };
-        let (f, g) = ([small(), small()], [small(), small()]);
+        let (f, g) = ([small(16), small(16)], [small(16), small(16)]);
         let at = |x: usize, y: usize| root(graph, &[ONE; 2], [f[x], g[y]], 3);
         let states = at(0, 0) + at(0, 1) + at(1, 0) + at(1, 1);
         let summed = [f[0] + f[1], g[0] + g[1]];
         assert!(root(graph, &[ONE; 2], summed, 3) == states);
         assert!(at(0, 1) == f[0] * g[1]);
+        cover!(at(0, 0) != at(0, 1), "different states");
     });
 }
 
@@ -80,41 +79,40 @@ fn product_step_commutes_with_summing_out() {
 /// of the children summed over them.
 ///
 /// Claims: A4, L3
-/// Domain: 2 leaves with 2 states, 2 weights, any values modulo 2⁸
-#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(bitwuzla))]
+/// Domain: 2 leaves with 2 states, 2 weights, numbers in 0..8; so for all rationals
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn sum_step_commutes_with_summing_out() {
-    check(Cases::Random(300_000), || {
+    check(Cases::All(8u64.pow(6)), || {
         let graph = Graph {
             kinds: &[LEAF_0, LEAF_0, NodeKind::Sum],
             offsets: &[0, 0, 0, 2],
             children: &[0, 1],
         };
-        let [a, b, c, d, v, w]: [u8; 6] = any();
-        let [a, b, c, d, v, w] = [a, b, c, d, v, w].map(Wrapping);
-        let at = |leaves: [W8; 2]| root(graph, &[v, w], leaves, 3);
+        let (v, w) = (small(8), small(8));
+        let (a, b, c, d) = (small(8), small(8), small(8), small(8));
+        let at = |leaves: [W16; 2]| root(graph, &[v, w], leaves, 3);
         assert!(at([a + b, c + d]) == at([a, c]) + at([b, d]));
         assert!(at([a, c]) == v * a + w * c);
+        cover!(v != w && a != c, "different children");
     });
 }
 
-/// With normalized leaves and weights the network is normalized: Z = 1.
+/// With normalized leaves and weights a mixture of two products is normalized: Z = 1.
 ///
 /// Claims: A4, L3
-/// Domain: a mixture of 2 products of 2 leaves with 2 states, values and weight modulo 2⁸ in 0..8
+/// Domain: a mixture of 2 products of 2 leaves with 2 states, numbers in 0..4; so for all rationals
 #[cfg_attr(kani, kani::proof, kani::unwind(9), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn normalized_weights_and_leaves_give_z_of_one() {
-    check(Cases::All(8u64.pow(5)), || {
-        let leaf = || {
-            let p = Wrapping(below(8));
-            leaf_value(&[p, ONE - p], Known::Nothing)
-        };
-        let leaves = [leaf(), leaf(), leaf(), leaf()];
-        let w = Wrapping(below(8));
+    check(Cases::All(4u64.pow(5)), || {
+        let leaf = |p: W16| leaf_value(&[p, ONE - p], Known::Nothing);
+        let p = [small(4), small(4), small(4), small(4)];
+        let w = small(4);
+        cover!(p[0] != p[2] && w > ONE, "different components");
         // One weight an edge; those of products do not count.
         let weights = [ZERO, ZERO, ZERO, ZERO, w, ONE - w];
-        assert!(root(MIXTURE, &weights, leaves, 7) == ONE);
+        assert!(root(MIXTURE, &weights, p.map(leaf), 7) == ONE);
     });
 }
 
@@ -136,13 +134,14 @@ const MIXTURE: Graph<'static> = Graph {
 /// The mixture's value is `w·f₀·g₀ + v·f₁·g₁`, written out.
 ///
 /// Claims: A4, L3
-/// Domain: 4 leaf values and 2 weights, any modulo 2⁸
-#[cfg_attr(kani, kani::proof, kani::unwind(9), kani::solver(bitwuzla))]
+/// Domain: 4 leaf values and 2 weights in 0..4; so for all rationals
+#[cfg_attr(kani, kani::proof, kani::unwind(9), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn mixture_of_products_is_the_formula() {
-    check(Cases::Random(300_000), || {
-        let [a, b, c, d, v, w]: [u8; 6] = any();
-        let [a, b, c, d, v, w] = [a, b, c, d, v, w].map(Wrapping);
+    check(Cases::All(4u64.pow(6)), || {
+        let (a, b, c, d) = (small(4), small(4), small(4), small(4));
+        let (v, w) = (small(4), small(4));
+        cover!(v != w && a != c, "different components");
         let weights = [ZERO, ZERO, ZERO, ZERO, v, w];
         assert!(root(MIXTURE, &weights, [a, b, c, d], 7) == v * (a * b) + w * (c * d));
     });

@@ -10,6 +10,17 @@ pub struct Fault {
     pub find: &'static str,
     /// What the fault makes of it.
     pub replace: &'static str,
+    /// The harness that must refute it under Kani, without `proofs::`; `None` where only harnesses
+    /// that `cargo test` enumerates can.
+    pub harness: Option<&'static str>,
+}
+
+impl Fault {
+    /// Names the harness that must refute the fault under Kani.
+    const fn by(mut self, harness: &'static str) -> Self {
+        self.harness = Some(harness);
+        self
+    }
 }
 
 const fn fault(
@@ -23,6 +34,7 @@ const fn fault(
         file,
         find,
         replace,
+        harness: None,
     }
 }
 
@@ -31,67 +43,86 @@ const fn fault(
 pub const FAULTS: &[Fault] = &[
     fault("forget to subtract the maximum", "src/simplex/normalize.rs",
         "*x = (*x - max).exp();",
-        "*x = (*x).exp();"),
+        "*x = (*x).exp();")
+        .by("softmax::softmax_exponentiates_the_difference_to_the_largest"),
     fault("add 1e-10 to the sum", "src/simplex/normalize.rs",
         "let total = canonical_sum(values);",
-        "let total = canonical_sum(values) + S::unit_tolerance(1 << 19);"),
+        "let total = canonical_sum(values) + S::unit_tolerance(1 << 19);")
+        .by("normalization::normalize_of_2_small_doubles_is_the_quotient_by_the_sum"),
     fault("accept negative entries", "src/simplex/normalize.rs",
         "        if *value < S::zero() {",
-        "        if *value < S::zero() - S::one() {"),
+        "        if *value < S::zero() - S::one() {")
+        .by("constructor::accepted_entries_of_3_doubles_are_probabilities"),
     fault("accept infinite entries", "src/simplex/normalize.rs",
         "        if !value.is_finite() {",
-        "        if false {"),
+        "        if false {")
+        .by("normalization::normalize_of_any_3_doubles_succeeds_or_names_the_right_error"),
     fault("divide zero by zero", "src/simplex/normalize.rs",
         "    if largest.is_zero() {",
-        "    if false {"),
+        "    if false {")
+        .by("normalization::normalize_of_any_3_doubles_succeeds_or_names_the_right_error"),
     fault("let large sums overflow", "src/simplex/normalize.rs",
         "if let Some(scale) = S::overflow_guard(largest) {",
-        "if let Some(scale) = S::overflow_guard(largest).filter(|_| false) {"),
+        "if let Some(scale) = S::overflow_guard(largest).filter(|_| false) {")
+        .by("normalization::normalize_of_huge_singles_does_not_overflow"),
     fault("subtract -inf from -inf", "src/simplex/normalize.rs",
         "    if max == S::neg_infinity() {",
-        "    if false {"),
+        "    if false {")
+        .by("softmax::softmax_of_any_3_doubles_succeeds_or_names_the_right_error"),
     fault("name the wrong entry", "src/simplex/normalize.rs",
         "        if value.is_nan() {\n            return Err(SimplexError::NotANumber { index });",
-        "        if value.is_nan() {\n            return Err(SimplexError::NotANumber { index: 0 });"),
+        "        if value.is_nan() {\n            return Err(SimplexError::NotANumber { index: 0 });")
+        .by("normalization::normalize_of_any_3_doubles_succeeds_or_names_the_right_error"),
     fault("scale before the check", "src/simplex/normalize.rs",
         "pub fn normalize<S: Field>(values: &mut [S]) -> Result<(), SimplexError> {\n",
-        "pub fn normalize<S: Field>(values: &mut [S]) -> Result<(), SimplexError> {\n    values.iter_mut().for_each(|v| *v = v.clone() + v.clone());\n"),
+        "pub fn normalize<S: Field>(values: &mut [S]) -> Result<(), SimplexError> {\n    values.iter_mut().for_each(|v| *v = v.clone() + v.clone());\n")
+        .by("normalization::normalize_leaves_a_refused_input_unchanged"),
     fault("widen the tolerance of the sum", "src/simplex/distribution.rs",
         "validate(&values, &S::unit_tolerance(values.len()))?;",
-        "validate(&values, &S::unit_tolerance(values.len() << 20))?;"),
+        "validate(&values, &S::unit_tolerance(values.len() << 20))?;")
+        .by("constructor::constructor_accepts_exactly_the_distributions_of_2_doubles"),
     fault("accept sums below one", "src/simplex/distribution.rs",
         "    if above || below {",
-        "    if above {"),
+        "    if above {")
+        .by("constructor::constructor_refuses_the_first_sum_beyond_the_tolerance"),
     fault("forget the weight of a linear pool", "src/simplex/pool.rs",
         "row.as_ref()\n                .get(y)\n                .map_or_else(S::zero, |p| w.clone() * p.clone())",
-        "{ let _ = w; row.as_ref()\n                .get(y)\n                .map_or_else(S::zero, |p| p.clone()) }"),
+        "{ let _ = w; row.as_ref()\n                .get(y)\n                .map_or_else(S::zero, |p| p.clone()) }")
+        .by("closure::weighted_sum_of_2_normalized_rows_of_3_adds_up_to_one"),
     fault("add where factors multiply", "src/simplex/pool.rs",
         "|x| p * num_traits::pow(x.clone(), e as usize))",
         "|x| p + num_traits::pow(x.clone(), e as usize))"),
     fault("ignore exponents", "src/simplex/pool.rs",
         "num_traits::pow(x.clone(), e as usize)",
-        "num_traits::pow(x.clone(), (e as usize).min(1))"),
+        "num_traits::pow(x.clone(), (e as usize).min(1))")
+        .by("closure::power_product_is_the_formula_class_by_class"),
     fault("forget the weight of a log pool", "src/simplex/log_pool.rs",
         "terms[n] = sign * (weight * ln(p));",
-        "terms[n] = sign * ln(p);"),
+        "terms[n] = sign * ln(p);")
+        .by("log_pool::log_scores_are_sums_of_weighted_logarithms"),
     fault("let an excluded class come back", "src/simplex/log_pool.rs",
         "        if self.impossible() {\n            f64::NEG_INFINITY\n",
-        "        if self.impossible() {\n            -1e3\n"),
+        "        if self.impossible() {\n            -1e3\n")
+        .by("log_pool::log_scores_are_sums_of_weighted_logarithms"),
     fault("add in the order given", "src/math/scalar.rs",
         "while slot > 0 && terms[i] < terms[order[slot - 1]] {",
-        "while slot > 0 && terms[i] < terms[order[slot - 1]] && n > SORTED {"),
+        "while slot > 0 && terms[i] < terms[order[slot - 1]] && n > SORTED {")
+        .by("sums::canonical_sum_of_three_adds_the_smaller_ones_first"),
     fault("lose the upper bits of a term", "src/math/exact_sum.rs",
         "self.chunks[chunk + 2] += signed((wide >> 64) as u64);",
-        "self.chunks[chunk + 2] += 0;"),
+        "self.chunks[chunk + 2] += 0;")
+        .by("sums::exact_sum_of_one_value_is_that_value"),
     fault("lose the sign of a term", "src/math/exact_sum.rs",
         "let sign = -((bits >> 63) as i64);",
-        "let sign = 0i64;"),
+        "let sign = 0i64;")
+        .by("sums::exact_sum_loses_nothing"),
     fault("give subnormals a hidden bit", "src/math/exact_sum.rs",
         "            (fraction, 0)",
         "            (fraction | 1 << 52, 0)"),
     fault("merge by overwriting", "src/math/exact_sum.rs",
         "            *a += b;",
-        "            *a = *b;"),
+        "            *a = *b;")
+        .by("sums::exact_sum_of_two_is_rounded_once"),
     fault("bend the exponential", "src/math/elementary.rs",
         "    libm::exp(x)",
         "    libm::exp(x) * (1.0 + 4.0 * f64::EPSILON)"),
@@ -100,34 +131,43 @@ pub const FAULTS: &[Fault] = &[
         "    libm::log(x + 1e-10)"),
     fault("forget to square the weights", "src/bounds/kish.rs",
         "weights.iter().map(|w| w.clone() * w.clone())",
-        "weights.iter().cloned()"),
+        "weights.iter().cloned()")
+        .by("kish::effective_count_of_2_lies_between_one_and_two"),
     fault("forget to square the total", "src/bounds/kish.rs",
         "(total.clone() * total, squares)",
-        "(total, squares)"),
+        "(total, squares)")
+        .by("kish::effective_count_of_3_lies_between_one_and_three"),
     fault("accept negative weights", "src/bounds/kish.rs",
         "if !(value >= 0.0 && value.is_finite()) {",
-        "if !value.is_finite() {"),
+        "if !value.is_finite() {")
+        .by("kish::effective_count_names_the_first_weight_it_refuses"),
     fault("lose the low half of a square", "src/bounds/kish.rs",
         "            squares.add(square.low);",
         "            squares.add(0.0 * square.low);"),
     fault("< for <= at a bin edge", "src/calibration/bins.rs",
         "(((2 * mantissa - 1) * bins - 1) >>",
-        "((2 * mantissa * bins) >>"),
+        "((2 * mantissa * bins) >>")
+        .by("bins::a_confidence_lies_between_the_edges_of_its_bin_of_10"),
     fault("shift out of range for small confidences", "src/calibration/bins.rs",
         "    if confidence < SMALLEST_BINNED {",
-        "    if confidence <= 0.0 {"),
+        "    if confidence <= 0.0 {")
+        .by("bins::bins_grow_with_the_confidence"),
     fault("accept any number of bins", "src/calibration/bins.rs",
         "if bins == 0 || bins > MAX_BINS || !",
-        "if bins == 0 || !"),
+        "if bins == 0 || !")
+        .by("bins::any_confidence_lies_in_one_bin_below_the_count"),
     fault("forget a count when bins merge", "src/calibration/reliability.rs",
         "correct: self.correct.checked_add(other.correct)?,",
-        "correct: self.correct,"),
+        "correct: self.correct,")
+        .by("bins::bin_totals_merge_in_any_order"),
     fault("accept an overlapping scope", "src/spn/validity.rs",
         "            if shared != 0 {",
-        "            if false {"),
+        "            if false {")
+        .by("spn_validity::validity_is_the_definition_for_three_children"),
     fault("accept an incomplete sum", "src/spn/validity.rs",
         "            if differ != 0 {",
-        "            if false {"),
+        "            if false {")
+        .by("spn_validity::validity_is_the_definition_for_two_inner_nodes"),
     fault("accept a node as its own child", "src/spn/validity.rs",
         "            if child >= node {",
         "            if child > node {"),
@@ -136,35 +176,116 @@ pub const FAULTS: &[Fault] = &[
         ""),
     fault("look up beyond the largest node", "src/spn/validity.rs",
         "self.offsets.get(node.wrapping_add(1))",
-        "self.offsets.get(node + 1)"),
+        "self.offsets.get(node + 1)")
+        .by("spn_validity::children_of_any_node_never_panics"),
     fault("swap sum and product", "src/spn/evaluate.rs",
         ".fold(S::one(), |p, &child| p * values[child as usize].clone())",
-        ".fold(S::zero(), |p, &child| p + values[child as usize].clone())"),
+        ".fold(S::zero(), |p, &child| p + values[child as usize].clone())")
+        .by("spn_semantics::product_step_commutes_with_summing_out"),
     fault("forget the weights of a sum", "src/spn/evaluate.rs",
         "|(&child, weight)| weight.clone() * values[child as usize].clone()",
-        "|(&child, _)| values[child as usize].clone()"),
+        "|(&child, _)| values[child as usize].clone()")
+        .by("spn_semantics::sum_step_commutes_with_summing_out"),
     fault("take a leaf for normalized", "src/spn/evaluate.rs",
         "Known::Nothing => S::sum(values.iter().cloned()),",
-        "Known::Nothing => S::one(),"),
+        "Known::Nothing => S::one(),")
+        .by("spn_semantics::leaf_step_is_the_sum_over_its_states"),
     fault("divide by the spread alone", "src/latent/confidence.rs",
         "Confidence::Reciprocal | Confidence::Precision => 1.0 / (1.0 + s),",
-        "Confidence::Reciprocal | Confidence::Precision => 1.0 / s,"),
+        "Confidence::Reciprocal | Confidence::Precision => 1.0 / s,")
+        .by("latent::reciprocal_weight_lies_between_zero_and_one"),
     fault("turn the sigmoid round", "src/latent/confidence.rs",
         "    1.0 / (1.0 + exp(x))",
         "    1.0 / (1.0 + exp(-x))"),
     fault("share streams between items", "src/latent/random/keys.rs",
         "key[24..].copy_from_slice(&evidence.to_le_bytes());",
-        "key[24..].copy_from_slice(&entity.to_le_bytes());"),
+        "key[24..].copy_from_slice(&entity.to_le_bytes());")
+        .by("latent::different_names_give_different_streams"),
     fault("give copies the same draws", "src/latent/random/keys.rs",
         "                *occurrence += 1;\n",
         "                *occurrence = 1;\n"),
     fault("take differences for squares", "src/uncertainty/variance.rs",
         "        off.clone() * off\n",
-        "        off\n"),
+        "        off\n")
+        .by("decomposition::decomposition_of_2_samples_of_3_classes_is_an_identity"),
     fault("scale the aleatoric part wrongly", "src/uncertainty/variance.rs",
         "aleatoric: count.clone() * count * aleatoric,",
-        "aleatoric: count * aleatoric,"),
+        "aleatoric: count * aleatoric,")
+        .by("decomposition::decomposition_of_2_samples_of_2_classes_is_an_identity"),
     fault("leave the mean out of the spread", "src/uncertainty/variance.rs",
         "count.clone() * rows[i].clone() - sums[i % classes].clone();",
-        "count.clone() * rows[i].clone();"),
+        "count.clone() * rows[i].clone();")
+        .by("decomposition::decomposition_of_3_samples_of_2_classes_is_an_identity"),
+    fault("uniform over the support", "src/simplex/normalize.rs",
+        "    let total = canonical_sum(values);\n    for value in values.iter_mut() {",
+        "    let total = S::from_count(values.iter().filter(|v| !v.is_zero()).count());\n    for value in values.iter_mut() {\n        if !value.is_zero() {\n            *value = S::one();\n        }")
+        .by("normalization::normalize_of_2_singles_is_the_quotient_by_the_sum"),
+    fault("divide by the number of classes", "src/simplex/normalize.rs",
+        "    let total = canonical_sum(values);",
+        "    let total = S::from_count(values.len());")
+        .by("softmax::softmax_of_2_singles_is_the_quotient_by_the_sum"),
+    fault("add the first row only", "src/simplex/pool.rs",
+        "S::sum(weights.iter().zip(rows).map(",
+        "S::sum(weights.iter().zip(rows).take(1).map(")
+        .by("closure::weighted_sum_is_the_formula_class_by_class"),
+    fault("square the weights of a linear pool", "src/simplex/pool.rs",
+        ".map_or_else(S::zero, |p| w.clone() * p.clone())",
+        ".map_or_else(S::zero, |p| w.clone() * w.clone() * p.clone())")
+        .by("closure::weighted_sum_lies_between_its_smallest_and_largest_value"),
+    fault("forget the exclusions when pools merge", "src/simplex/log_pool.rs",
+        "            a.excluded_by += b.excluded_by;\n",
+        "")
+        .by("log_pool::merged_log_pools_are_the_pool_of_both"),
+    fault("keep an exclusion that is left out", "src/simplex/log_pool.rs",
+        "                    .checked_sub(1)\n",
+        "                    .checked_sub(0)\n")
+        .by("log_pool::leaving_a_factor_out_is_never_having_added_it"),
+    fault("forget the smallest term", "src/math/scalar.rs",
+        "    for &i in &order[..n] {",
+        "    for &i in &order[1..n] {")
+        .by("sums::canonical_sum_of_two_is_their_sum_and_at_least_the_larger"),
+    fault("lose the sign in the band", "src/math/banded_sum.rs",
+        "band += (units ^ sign) - sign;",
+        "band += units + 0 * sign;")
+        .by("sums::banded_sum_of_two_is_rounded_once"),
+    fault("round a confidence up before binning it", "src/calibration/bins.rs",
+        "(((2 * mantissa - 1) * bins - 1) >>",
+        "((2 * mantissa * bins - 1) >>")
+        .by("bins::a_confidence_lies_between_the_edges_of_its_bin_of_15"),
+    fault("take K_eff for two", "src/bounds/kish.rs",
+        "(total.clone() * total, squares)",
+        "(squares.clone() + squares.clone(), squares)")
+        .by("kish::effective_count_of_3_can_be_below_two"),
+    fault("count every square twice", "src/bounds/kish.rs",
+        "weights.iter().map(|w| w.clone() * w.clone())",
+        "weights.iter().chain(weights).map(|w| w.clone() * w.clone())")
+        .by("kish::effective_count_of_3_similar_weights_is_at_least_two"),
+    fault("forget to square the total of doubles", "src/bounds/kish.rs",
+        "        .square()\n",
+        "")
+        .by("kish::effective_count_of_zeros_and_ones_is_the_number_of_ones"),
+    fault("grow with the spread", "src/latent/confidence.rs",
+        "Confidence::Exponential => exp(-s),",
+        "Confidence::Exponential => exp(s),")
+        .by("latent::exponential_weight_lies_between_zero_and_one"),
+    fault("count one sample too few", "src/uncertainty/variance.rs",
+        "let count = S::sum((0..samples).map(|_| S::one()));",
+        "let count = S::sum((1..samples).map(|_| S::one()));")
+        .by("decomposition::epistemic_part_is_zero_exactly_for_equal_samples"),
+    fault("leave no room for a sum", "src/spn/scaled.rs",
+        "        let headroom = usize::BITS - n.leading_zeros();\n        let mut total = 0u128;",
+        "        let headroom = 0;\n        let mut total = 0u128;")
+        .by("scaled::a_sum_of_two_products_is_exact"),
+    fault("shift a product and not its exponent", "src/spn/scaled.rs",
+        "        (product << 1, 1)",
+        "        (product << 1, 0)")
+        .by("scaled::a_product_of_three_is_exact"),
+    fault("take another node's weights", "src/spn/evaluate.rs",
+        "weights.iter().skip(begin)",
+        "weights.iter().skip(0 * begin)")
+        .by("spn_semantics::normalized_weights_and_leaves_give_z_of_one"),
+    fault("leave out a factor of a product", "src/spn/evaluate.rs",
+        "            Some(NodeKind::Product) => children\n                .iter()\n",
+        "            Some(NodeKind::Product) => children\n                .iter()\n                .skip(1)\n")
+        .by("spn_semantics::mixture_of_products_is_the_formula"),
 ];

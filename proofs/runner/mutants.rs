@@ -1,15 +1,18 @@
 //! The proof of the proofs: deliberate faults in the library, each of which a harness must catch.
 //!
 //! Each fault is applied alone to a copy of the package, and the harnesses are run there under
-//! `cargo test`. A fault that no harness catches is a hole in the harnesses.
+//! `cargo test`; with `KANI=required` the harness that the fault names is run under Kani instead,
+//! which must refute it. A fault that no harness catches is a hole in the harnesses, and a harness
+//! that catches none is not worth its time.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 
 use crate::cargo_test::{self, Outcomes};
 use crate::faults::{FAULTS, Fault};
+use crate::kani::{self, Checked, Kani, Verdict};
 use crate::{output_directory, root};
 
 /// What is not part of the package.
@@ -20,7 +23,7 @@ const LEFT_OUT: [&str; 2] = ["target", ".git"];
 /// # Errors
 /// The package cannot be copied, a fault does not apply exactly once or does not compile, or the
 /// harnesses fail without any fault.
-pub fn run() -> Result<bool, String> {
+pub fn run(under_kani: bool) -> Result<bool, String> {
     let copy = output_directory().join("mutants");
     if copy.exists() {
         fs::remove_dir_all(&copy).map_err(|e| format!("cannot remove {}: {e}", copy.display()))?;
@@ -29,6 +32,9 @@ pub fn run() -> Result<bool, String> {
     leave_out_unit_tests(&copy.join("src"))?;
     for fault in FAULTS {
         fault.apply(&read(&copy, fault)?)?;
+    }
+    if under_kani {
+        return run_under_kani(copy);
     }
     // Of its own: cargo takes the copy and the original for one package, and would hand the
     // faulty library to whoever builds next.
@@ -61,6 +67,60 @@ pub fn run() -> Result<bool, String> {
     print!("{table}");
     println!("table: {}", path.display());
     Ok(rows.iter().all(|(_, caught)| !caught.is_empty()))
+}
+
+/// Each fault that names a harness must be refuted by it under Kani.
+fn run_under_kani(copy: PathBuf) -> Result<bool, String> {
+    let version = kani::version()?;
+    let kani = Kani {
+        package: copy,
+        target: output_directory().join("mutants-kani"),
+        slow: false,
+    };
+    let named: Vec<&Fault> = FAULTS.iter().filter(|f| f.harness.is_some()).collect();
+    println!("{} faults under {version}", named.len());
+    let mut text = String::new();
+    let mut caught = 0;
+    for fault in &named {
+        let harness = format!("proofs::{}", fault.harness.unwrap_or_default());
+        let path = kani.package.join(fault.file);
+        let original = read(&kani.package, fault)?;
+        let cannot = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
+        fs::write(&path, fault.apply(&original)?).map_err(cannot)?;
+        let log = output_directory().join("mutants-kani.log");
+        let output = kani.verify(Some(&harness), kani::TIMEOUT, &log);
+        fs::write(&path, original).map_err(cannot)?;
+        let checked = kani::parse(&output?).remove(&harness);
+        let line = kani_line(fault, checked.as_ref());
+        caught += usize::from(checked.is_some_and(|c| is_refuted(&c.verdict)));
+        println!("{line}");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let total = format!("{caught} of {} faults refuted by Kani\n", named.len());
+    text.push_str(&total);
+    let path = output_directory().join("mutants-kani.txt");
+    fs::write(&path, &text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    print!("{total}");
+    println!("table: {}", path.display());
+    Ok(caught == named.len())
+}
+
+/// A refutation, or a harness that has become vacuous; running out of time is neither.
+fn is_refuted(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Failed(_) | Verdict::Uncovered)
+}
+
+fn kani_line(fault: &Fault, checked: Option<&Checked>) -> String {
+    let said = match checked.map(|c| &c.verdict) {
+        Some(Verdict::Failed(what)) => format!("refuted: {what}"),
+        Some(Verdict::Uncovered) => "refuted: a cover is out of reach".to_owned(),
+        Some(Verdict::Proved) => "SURVIVES".to_owned(),
+        other => format!("NOT SETTLED: {other:?}"),
+    };
+    let harness = fault.harness.unwrap_or_default();
+    let seconds = checked.and_then(|c| c.seconds).unwrap_or_default();
+    format!("{:40} {harness:72} {seconds:6.1} s  {said}", fault.name)
 }
 
 fn read(copy: &Path, fault: &Fault) -> Result<String, String> {
@@ -171,6 +231,7 @@ fn leave_out_unit_tests(directory: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harnesses::{self, Engine};
 
     #[test]
     fn every_fault_applies_exactly_once_to_the_sources_as_they_are() {
@@ -189,10 +250,46 @@ mod tests {
             file: "src/lib.rs",
             find: "a",
             replace: "b",
+            harness: None,
         };
         assert!(fault.apply("c").unwrap_err().contains("0 times"));
         assert!(fault.apply("aa").unwrap_err().contains("2 times"));
         assert_eq!(fault.apply("ac").unwrap(), "bc");
+    }
+
+    /// Every harness for Kani must be worth its time: some fault names it, or it is listed here with
+    /// the reason.
+    #[test]
+    fn faults_name_harnesses_for_kani() {
+        let listed = harnesses::read(&root().join("proofs")).unwrap();
+        let for_kani = |h: &&harnesses::Harness| h.engine == Engine::Kani;
+        let names: Vec<&str> = listed
+            .iter()
+            .filter(for_kani)
+            .map(|h| h.name.trim_start_matches("proofs::"))
+            .collect();
+        let named: Vec<&str> = FAULTS.iter().filter_map(|f| f.harness).collect();
+        assert!(named.len() >= 25, "{} faults for Kani", named.len());
+        for name in &named {
+            assert!(names.contains(name), "no harness for Kani: {name}");
+        }
+        for name in names {
+            assert!(named.contains(&name), "no fault breaks {name}");
+        }
+    }
+
+    #[test]
+    fn only_a_refutation_counts_as_caught() {
+        assert!(is_refuted(&Verdict::Failed("x".into())) && is_refuted(&Verdict::Uncovered));
+        for verdict in [
+            Verdict::Proved,
+            Verdict::Timeout,
+            Verdict::Broken,
+            Verdict::Missing,
+            Verdict::Error("x".into()),
+        ] {
+            assert!(!is_refuted(&verdict));
+        }
     }
 
     #[test]

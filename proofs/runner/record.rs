@@ -10,12 +10,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::cargo_test::{Outcomes, Tested};
+use crate::committed::Committed;
 use crate::harnesses::{Engine, Harness};
 use crate::kani::{Checked, Run, Verdict};
+use crate::reach::digest;
 use crate::root;
 
 /// Raised when a field changes its meaning.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
+/// Why Kani is not asked about a harness that only `cargo test` runs.
+const NOT_FOR_KANI: &str = "not for Kani";
+/// Why Kani is not asked about a slow harness.
+const SLOW: &str = "slow";
 
 /// One harness with its outcomes.
 struct Entry {
@@ -35,24 +41,24 @@ pub struct Record {
 
 impl Record {
     /// Puts the outcomes side by side.
-    pub fn new(listed: &[Harness], tested: &Outcomes, run: &Run, slow: bool) -> Self {
+    pub fn new(
+        listed: &[Harness],
+        tested: &Outcomes,
+        run: &Run,
+        committed: &Committed,
+        slow: bool,
+    ) -> Self {
         let verdict_of = |harness: &Harness| {
-            let skipped = |why: String| Checked {
-                verdict: Verdict::Skipped(why),
-                seconds: None,
-                covers: None,
-            };
+            let skipped = |why: &str| Checked::only(Verdict::Skipped(why.to_owned()));
+            let quoted = || committed.quote(&harness.name, digest);
             match (harness.engine, run) {
-                (Engine::TestOnly, _) => skipped("not for Kani".into()),
-                (_, Run::NotRun(reason)) => skipped(reason.clone()),
-                (Engine::KaniSlow, _) if !slow => skipped("slow".into()),
-                (_, Run::Done { verdicts, .. }) => {
-                    verdicts.get(&harness.name).cloned().unwrap_or(Checked {
-                        verdict: Verdict::Missing,
-                        seconds: None,
-                        covers: None,
-                    })
-                }
+                (Engine::TestOnly, _) => skipped(NOT_FOR_KANI),
+                (_, Run::NotRun(reason)) => quoted().unwrap_or_else(|| skipped(reason)),
+                (Engine::KaniSlow, _) if !slow => skipped(SLOW),
+                (_, Run::Done { verdicts, .. }) => verdicts
+                    .get(&harness.name)
+                    .cloned()
+                    .unwrap_or_else(|| Checked::only(Verdict::Missing)),
             }
         };
         let entries: Vec<Entry> = listed
@@ -70,6 +76,7 @@ impl Record {
             Run::Done {
                 verdicts,
                 versions: found,
+                ..
             } => {
                 kani.push_str("run");
                 versions.clone_from(found);
@@ -94,9 +101,9 @@ impl Record {
 
     /// Whether a harness that Kani should have settled was not run.
     pub fn kani_incomplete(&self) -> bool {
-        self.entries.iter().any(|e| {
-            e.harness.engine == Engine::Kani && matches!(e.checked.verdict, Verdict::Skipped(_))
-        })
+        let asked = |e: &&Entry| e.harness.engine == Engine::Kani;
+        let mut asked = self.entries.iter().filter(asked);
+        asked.any(|e| not_run(&e.checked.verdict))
     }
 
     /// What went wrong, one line each.
@@ -120,7 +127,7 @@ impl Record {
                 Some(_) => {}
             }
             match &checked.verdict {
-                Verdict::Proved | Verdict::Skipped(_) => {}
+                verdict if *verdict == Verdict::Proved || not_run(verdict) => {}
                 other => problems.push(format!("{name}: {} under Kani", word(other))),
             }
         }
@@ -155,14 +162,22 @@ impl Record {
                 .filter(|e| f(&e.checked.verdict))
                 .count()
         };
+        let quoted = count(|v| matches!(v, Verdict::Quoted(_)));
+        let stale = count(|v| matches!(v, Verdict::Stale(_)));
         let _ = writeln!(
             text,
-            "Kani: {}; {} proved, {} not proved, {} not run",
+            "Kani: {}; {} proved, {} not proved, {} not asked",
             self.kani,
             count(|v| *v == Verdict::Proved),
-            count(|v| !matches!(v, Verdict::Proved | Verdict::Skipped(_))),
+            count(|v| *v != Verdict::Proved && !not_run(v)),
             count(|v| matches!(v, Verdict::Skipped(_))),
         );
+        if quoted + stale > 0 {
+            let _ = writeln!(
+                text,
+                "its committed record: {quoted} proved and their sources unchanged, {stale} stale"
+            );
+        }
         for problem in self.problems() {
             let _ = writeln!(text, "FAILED {problem}");
         }
@@ -174,21 +189,17 @@ impl Record {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), String> {
-        let cannot = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(cannot)?;
-        }
-        let temporary = path.with_extension("json.new");
-        fs::write(&temporary, format!("{:#}\n", self.json())).map_err(cannot)?;
-        fs::rename(&temporary, path).map_err(cannot)
+        replace(path, &format!("{:#}\n", self.json()))
     }
 
     fn json(&self) -> Value {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        let commit = output("git", &["rev-parse", "HEAD"]);
         json!({
             "schema": SCHEMA,
-            "commit": output("git", &["rev-parse", "HEAD"]),
-            "modified": output("git", &["status", "--porcelain"]).is_some(),
+            "commit": commit,
+            // Without git nobody knows.
+            "modified": commit.as_ref().map(|_| output("git", &["status", "--porcelain"]).is_some()),
             "unix_time": time.map_or(0, |t| t.as_secs()),
             "versions": self.versions,
             "kani": self.kani,
@@ -221,7 +232,11 @@ impl Entry {
             "kani": {
                 "verdict": word(&checked.verdict),
                 "detail": match &checked.verdict {
-                    Verdict::Failed(what) | Verdict::Skipped(what) => Some(what.clone()),
+                    Verdict::Failed(what)
+                    | Verdict::Error(what)
+                    | Verdict::Skipped(what)
+                    | Verdict::Stale(what) => Some(what.clone()),
+                    Verdict::Quoted(date) => Some(format!("record of {date}, sources unchanged")),
                     _ => None,
                 },
                 "reason": h.reason,
@@ -241,13 +256,39 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Uncovered => "unsatisfied cover",
         Verdict::Timeout => "timed out",
         Verdict::Broken => "broke off",
+        Verdict::Error(_) => "error",
         Verdict::Missing => "missing",
+        Verdict::Skipped(why) if why == NOT_FOR_KANI => NOT_FOR_KANI,
+        Verdict::Skipped(why) if why == SLOW => "slow, not run",
         Verdict::Skipped(_) => "not run",
+        Verdict::Quoted(_) => "proved, as recorded",
+        Verdict::Stale(_) => "stale",
     }
 }
 
+fn not_run(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::Skipped(_) | Verdict::Quoted(_) | Verdict::Stale(_)
+    )
+}
+
+/// Writes a file; a reader sees the old one or the new one, never a half.
+///
+/// # Errors
+/// It cannot be written.
+pub fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let cannot = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(cannot)?;
+    }
+    let temporary = path.with_extension("json.new");
+    fs::write(&temporary, text).map_err(cannot)?;
+    fs::rename(&temporary, path).map_err(cannot)
+}
+
 /// What a command prints, if it succeeds and prints something.
-fn output(program: &str, arguments: &[&str]) -> Option<String> {
+pub fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(root())
@@ -283,12 +324,14 @@ fn first() {
             Some(text) => {
                 let names: Vec<String> = listed.iter().map(|h| h.name.clone()).collect();
                 Run::Done {
-                    verdicts: kani::judge(&names, &names.iter().cloned().collect(), text),
+                    verdicts: kani::judge(&names, text),
                     versions: BTreeMap::new(),
+                    reach: BTreeMap::new(),
                 }
             }
         };
-        Record::new(&listed, &cargo_test::parse(tests), &run, false)
+        let none = Committed::default();
+        Record::new(&listed, &cargo_test::parse(tests), &run, &none, false)
     }
 
     const PROVED: &str = "Checking harness proofs::kish::first...\nVERIFICATION:- SUCCESSFUL\n";
@@ -312,7 +355,7 @@ fn first() {
             (PASSED, "", "missing under Kani"),
             (
                 PASSED,
-                "Checking harness proofs::kish::first...\nVERIFICATION:- FAILED\n",
+                "Checking harness proofs::kish::first...\nFailed Checks: x\nVERIFICATION:- FAILED\n",
                 "failed under Kani",
             ),
             (

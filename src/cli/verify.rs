@@ -170,6 +170,8 @@ fn engines(
     let proofs = records.proofs.as_ref();
     let proved = proofs.map_or(0, kani);
     let all = proofs.map_or(0, |run| run.rows.len());
+    let awaits = |run: &Run| run.rows.iter().filter(|row| row.awaits_kani).count();
+    let waiting = proofs.map_or(0, awaits);
     let engine = |name: &str, state, said, command| Engine {
         name: name.to_owned(),
         state,
@@ -199,7 +201,9 @@ fn engines(
                 Some(run) if proved > 0 => state(Some(run)),
                 _ => EngineState::NotRun,
             },
-            format!("{proved} of {all} recorded harnesses settled by it"),
+            format!(
+                "{proved} of {all} recorded harnesses settled by it; {waiting} more are meant for it"
+            ),
             "make kani-setup && make prove",
         ),
         engine(

@@ -22,8 +22,8 @@ pub struct Row {
     pub claims: Vec<String>,
     /// What became of it, in words.
     pub outcome: String,
-    /// Whether Kani settled it; never for a property.
-    pub by_kani: bool,
+    /// Whether it is meant for Kani and Kani has not run it, or only with other sources.
+    pub awaits_kani: bool,
 }
 
 /// One run of all harnesses or of all properties.
@@ -136,7 +136,7 @@ fn run(
                     .filter_map(|claim| claim.as_str().map(str::to_owned))
                     .collect(),
                 outcome: outcome(entry)?,
-                by_kani: kani(entry).is_some_and(|verdict| verdict != NOT_RUN),
+                awaits_kani: kani(entry).is_some_and(|verdict| AWAITS_KANI.contains(&verdict)),
             })
         })
         .collect();
@@ -154,8 +154,9 @@ fn run(
     })
 }
 
-/// Kani's verdict on a harness that it did not run.
-const NOT_RUN: &str = "not run";
+/// What stands in place of Kani's word where it is meant to speak and has not, or has spoken of
+/// other sources than the present ones.
+const AWAITS_KANI: [&str; 2] = ["not run", "stale"];
 
 fn kani(entry: &Value) -> Option<&str> {
     entry.get("kani")?.get("verdict")?.as_str()
@@ -163,7 +164,16 @@ fn kani(entry: &Value) -> Option<&str> {
 
 fn harness(entry: &Value) -> Option<String> {
     let tested = entry.get("cargo_test")?.get("outcome")?.as_str()?;
-    Some(format!("{tested} under cargo test, Kani: {}", kani(entry)?))
+    let verdict = kani(entry)?;
+    let detail = entry.get("kani")?.get("detail").and_then(Value::as_str);
+    // Which record is quoted, or what changed after it.
+    let detail = match (verdict, detail) {
+        ("proved, as recorded" | "stale", Some(detail)) => format!(" ({detail})"),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{tested} under cargo test, Kani: {verdict}{detail}"
+    ))
 }
 
 fn property(entry: &Value) -> Option<String> {
@@ -226,7 +236,14 @@ mod tests {
             "proofs.json",
             r#"{"commit": "abc", "unix_time": 8, "all_hold": true, "harnesses": [
             {"name": "kish", "claims": ["T1.Keff"],
-             "cargo_test": {"outcome": "passed"}, "kani": {"verdict": "not run"}}]}"#,
+             "cargo_test": {"outcome": "passed"}, "kani": {"verdict": "not run"}},
+            {"name": "leaf", "claims": ["A4"], "cargo_test": {"outcome": "passed"},
+             "kani": {"verdict": "stale", "detail": "src/a.rs changed after 2026-01-02"}},
+            {"name": "grid", "claims": ["A5"], "cargo_test": {"outcome": "passed"},
+             "kani": {"verdict": "not for Kani", "detail": "not for Kani"}},
+            {"name": "bins", "claims": ["A6"], "cargo_test": {"outcome": "passed"},
+             "kani": {"verdict": "proved, as recorded",
+                      "detail": "record of 2026-01-02, sources unchanged"}}]}"#,
         );
         let records = Records::read(folder.path());
         assert_eq!(
@@ -241,6 +258,20 @@ mod tests {
             lines(&records, "T1.Keff"),
             ["proof harnesses: kish passed under cargo test, Kani: not run"]
         );
+        // A record of other sources is not Kani's word; one of the present sources is.
+        assert_eq!(
+            lines(&records, "A4")[0],
+            "proof harnesses: leaf passed under cargo test, Kani: stale (src/a.rs changed after \
+             2026-01-02)"
+        );
+        assert_eq!(
+            lines(&records, "A6")[0],
+            "proof harnesses: bins passed under cargo test, Kani: proved, as recorded (record of \
+             2026-01-02, sources unchanged)"
+        );
+        let rows = &records.proofs.as_ref().unwrap().rows;
+        let awaits: Vec<bool> = rows.iter().map(|row| row.awaits_kani).collect();
+        assert_eq!(awaits, [true, true, false, false]);
         let properties = records.properties.unwrap();
         assert_eq!((properties.time, properties.holds), (7, false));
         assert!(!properties.modified);

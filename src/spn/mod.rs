@@ -25,7 +25,8 @@ mod marginals;
 mod network;
 mod query;
 mod sample;
-mod scaled;
+// Within the crate, for the proofs of its arithmetic.
+pub(crate) mod scaled;
 mod selective;
 mod validity;
 

@@ -14,7 +14,7 @@ use num_bigint::BigUint;
 ///
 /// The order of the fields makes the derived order that of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Scaled {
+pub(crate) struct Scaled {
     exponent: i64,
     mantissa: u64,
 }
@@ -32,18 +32,18 @@ const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 
 impl Scaled {
-    pub(super) const ZERO: Scaled = Scaled {
+    pub(crate) const ZERO: Scaled = Scaled {
         exponent: ZERO_EXPONENT,
         mantissa: 0,
     };
-    pub(super) const ONE: Scaled = Scaled {
+    pub(crate) const ONE: Scaled = Scaled {
         exponent: -63,
         mantissa: 1 << 63,
     };
 
     /// A finite, non-negative double, exactly.
     #[inline]
-    pub(super) fn from_f64(x: f64) -> Self {
+    pub(crate) fn from_f64(x: f64) -> Self {
         let bits = x.to_bits() & !(1 << 63);
         if bits < 1 << 52 {
             return Self::from_subnormal(bits);
@@ -69,7 +69,7 @@ impl Scaled {
     }
 
     #[inline]
-    pub(super) fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
@@ -100,7 +100,7 @@ impl Scaled {
 
     /// The product, rounded once.
     #[inline]
-    pub(super) fn times(self, other: Self) -> Self {
+    pub(crate) fn times(self, other: Self) -> Self {
         let product = u128::from(self.mantissa) * u128::from(other.mantissa);
         if product == 0 {
             return Scaled::ZERO;
@@ -114,7 +114,7 @@ impl Scaled {
     /// All terms are cut at one place, which the largest exponent and `n` decide, and what is left
     /// is added as integers: the order does not matter.
     #[inline]
-    pub(super) fn sum_of_products(n: usize, term: impl Fn(usize) -> (Scaled, Scaled)) -> Self {
+    pub(crate) fn sum_of_products(n: usize, term: impl Fn(usize) -> (Scaled, Scaled)) -> Self {
         let mut largest = 2 * ZERO_EXPONENT;
         for i in 0..n {
             let (a, b) = term(i);
@@ -347,7 +347,7 @@ impl WideProduct {
 /// Long products run in four chains, whose multiplications need not wait for each other; how they
 /// are joined cannot change what is rounded correctly.
 #[inline]
-pub(super) fn product(n: usize, factor: impl Fn(usize) -> Scaled) -> Scaled {
+pub(crate) fn product(n: usize, factor: impl Fn(usize) -> Scaled) -> Scaled {
     const CHAINS: usize = 4;
     let mut chains = [WideProduct::ONE; CHAINS];
     let whole = n - n % CHAINS;
@@ -371,7 +371,7 @@ pub(super) fn product(n: usize, factor: impl Fn(usize) -> Scaled) -> Scaled {
 
 /// The exact product, rounded once: 64 bits, halves up.
 #[cold]
-pub(super) fn exact_product(factors: &[Scaled]) -> Scaled {
+pub(crate) fn exact_product(factors: &[Scaled]) -> Scaled {
     fn multiply(factors: &[Scaled]) -> BigUint {
         match factors {
             [] => BigUint::from(1u8),

@@ -53,33 +53,60 @@ fn a_timeout_is_neither_success_nor_failure() {
 #[test]
 fn a_harness_without_a_result_is_missing() {
     let text = include_str!("../../../tests/fixtures/kani/missing.txt");
-    let inventory =
-        read_inventory(include_str!("../../../tests/fixtures/kani/kani-list.json")).unwrap();
-    assert_eq!(inventory.len(), 4);
-    let selected: Vec<String> = inventory.iter().cloned().collect();
-    let verdicts = judge(&selected, &inventory, text);
+    let names = ["first", "second", "third"].map(|name| format!("proofs::kish::{name}"));
+    let verdicts = judge(&names, text);
     let said = |name: &str| verdicts[&format!("proofs::kish::{name}")].verdict.clone();
     assert_eq!(said("first"), Verdict::Proved);
     // Begun, but the output ends.
     assert_eq!(said("second"), Verdict::Missing);
     // Never begun.
     assert_eq!(said("third"), Verdict::Missing);
-    // Verified, but Kani's own inventory does not have it.
-    let without: BTreeSet<String> = [selected[1].clone()].into();
-    let verdicts = judge(&selected[..1], &without, text);
-    assert_eq!(verdicts[&selected[0]].verdict, Verdict::Missing);
+}
+
+#[test]
+fn a_solver_that_gives_no_answer_is_an_error_and_no_refutation() {
+    let checked = one(include_str!("../../../tests/fixtures/kani/error.txt"));
+    assert!(matches!(checked.verdict, Verdict::Error(_)), "{checked:?}");
+    // Nor is a failure that names no check.
+    let empty = "Checking harness a::b...\nVERIFICATION:- FAILED\n";
+    assert!(matches!(one(empty).verdict, Verdict::Error(_)));
+}
+
+/// An optimized program can have one cover in several places of which some are out of reach.
+#[test]
+fn a_doubled_cover_counts_once() {
+    let checked = one(include_str!("../../../tests/fixtures/kani/doubled.txt"));
+    assert_eq!(checked.verdict, Verdict::Proved);
+    assert_eq!(checked.covers, Some((2, 2)));
 }
 
 #[test]
 fn colours_do_not_hide_a_verdict() {
-    let coloured = "Checking harness a::b...\nVERIFICATION:- \u{1b}[31mFAILED\u{1b}[0m\n";
-    assert_eq!(one(coloured).verdict, Verdict::Failed(String::new()));
+    let coloured = "Checking harness a::b...\nFailed Checks: \u{1b}[1mx\u{1b}[0m\n\
+                    VERIFICATION:- \u{1b}[31mFAILED\u{1b}[0m\n";
+    assert_eq!(one(coloured).verdict, Verdict::Failed("x".into()));
     let coloured = "Checking harness a::b...\nVERIFICATION:- \u{1b}[32mSUCCESSFUL\u{1b}[0m\n";
     assert_eq!(one(coloured).verdict, Verdict::Proved);
 }
 
 #[test]
-fn an_inventory_without_harnesses_is_refused() {
-    assert!(read_inventory("{}").is_err());
-    assert!(read_inventory("not json").is_err());
+fn the_version_is_compared_as_a_number() {
+    for printed in [
+        "Kani Rust Verifier 0.68.0 (cargo plugin)",
+        "Kani Rust Verifier 0.67.0 (cargo plugin)",
+        "cargo-kani 0.100.0",
+    ] {
+        assert!(is_new_enough(printed), "{printed}");
+    }
+    for printed in ["cargo-kani 0.66.0", "cargo-kani 0.9.0", "no number", "1.2"] {
+        assert!(!is_new_enough(printed), "{printed}");
+    }
+}
+
+#[test]
+fn the_versions_of_cbmc_and_of_the_solver_are_read_off_the_output() {
+    let text = include_str!("../../../tests/fixtures/kani/success.txt");
+    let versions = output::versions(text);
+    assert_eq!(versions["cbmc"], "6.6.0");
+    assert_eq!(versions["cadical"], "2.1.3");
 }

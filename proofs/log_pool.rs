@@ -1,0 +1,179 @@
+//! The product of factors in the log domain, which answers LPF-SPN: what it adds, what it excludes,
+//! and that taking a factor out or merging two pools is as if it had always been so.
+//!
+//! Logarithm and exponential are replaced by their contracts under Kani (see `contracts`); all
+//! terms lie in the band of the exact sum, whose own proofs are in `sums`.
+
+use super::engine::{Cases, below, check};
+use crate::math::ln;
+use crate::simplex::{Distribution, LogPool};
+
+/// A factor over two classes: one that excludes the second or the first, or one of three others.
+fn factor() -> (f64, Option<Distribution>) {
+    const FIRST: [f64; 5] = [1.0, 0.0, 0.5, 0.25, 0.875];
+    let p = FIRST[usize::from(below(5))];
+    (p, Distribution::new(vec![p, 1.0 - p]).ok())
+}
+
+fn weight() -> f64 {
+    const WEIGHTS: [f64; 3] = [0.0, 1.0, 2.0];
+    WEIGHTS[usize::from(below(3))]
+}
+
+/// The term that a factor adds, or `None` where it excludes the class.
+fn term(p: f64, w: f64) -> Option<f64> {
+    if w == 0.0 {
+        Some(0.0)
+    } else {
+        (p > 0.0).then(|| w * ln(p))
+    }
+}
+
+/// The log-score of two terms, rounded once: what the hardware's addition does.
+fn score(terms: [Option<f64>; 2]) -> f64 {
+    match terms {
+        [Some(a), Some(b)] => a + b,
+        _ => f64::NEG_INFINITY,
+    }
+}
+
+/// The log-score of each class is the sum of `w·ln Φ(y)`, rounded once, and −∞ where a factor with
+/// a positive weight excludes the class; a weight of zero means absent.
+///
+/// Claims: L3, T1
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln by contract
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::banded_sum::BandedSum::add_outside,
+        super::contracts::nothing_outside_the_band
+    )
+)]
+#[cfg_attr(not(kani), test)]
+fn log_scores_are_sums_of_weighted_logarithms() {
+    check(Cases::All(15 * 15), || {
+        let ((p, first), v) = (factor(), weight());
+        let ((q, second), w) = (factor(), weight());
+        let (Some(first), Some(second)) = (first, second) else {
+            panic!("these are distributions");
+        };
+        let mut pool = LogPool::new(2);
+        assert!(pool.add(&first, v).is_ok() && pool.add(&second, w).is_ok());
+        let scores = pool.scores();
+        assert!(scores.len() == 2 && pool.count() == 2);
+        assert!(scores[0] == score([term(p, v), term(q, w)]));
+        assert!(scores[1] == score([term(1.0 - p, v), term(1.0 - q, w)]));
+        cover!(scores[0] == f64::NEG_INFINITY, "an excluded class");
+        cover!(
+            scores[0] < 0.0 && scores[0] > scores[1],
+            "two possible classes"
+        );
+        cover!(p == 0.0 && v == 0.0, "an absent factor that would exclude");
+    });
+}
+
+/// Two pools merged are the pool of both factors, score by score, in either order.
+///
+/// Claims: L3, T1
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln by contract
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::banded_sum::BandedSum::add_outside,
+        super::contracts::nothing_outside_the_band
+    )
+)]
+#[cfg_attr(not(kani), test)]
+fn merged_log_pools_are_the_pool_of_both() {
+    check(Cases::All(15 * 15), || {
+        let ((p, first), v) = (factor(), weight());
+        let ((q, second), w) = (factor(), weight());
+        let (Some(first), Some(second)) = (first, second) else {
+            panic!("these are distributions");
+        };
+        let mut one = LogPool::new(2);
+        let mut other = LogPool::new(2);
+        assert!(one.add(&first, v).is_ok() && other.add(&second, w).is_ok());
+        assert!(other.merge(&one).is_ok());
+        let scores = other.scores();
+        assert!(other.count() == 2);
+        assert!(scores[0] == score([term(q, w), term(p, v)]));
+        assert!(scores[1] == score([term(1.0 - q, w), term(1.0 - p, v)]));
+        cover!(
+            scores[0] < 0.0 && scores[1] < scores[0],
+            "two possible classes"
+        );
+        cover!(scores[1] == f64::NEG_INFINITY, "an excluded class");
+    });
+}
+
+/// Leaving out a factor that was added gives, to the bit, what the other factor gives alone; a
+/// class that only the left-out factor excluded is possible again.
+///
+/// Claims: L3, T1, T5
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln and exp by contract, without the divisions
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::banded_sum::BandedSum::add_outside,
+        super::contracts::nothing_outside_the_band
+    )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::simplex::normalize::divide_by_sum,
+        super::contracts::leave_undivided
+    )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
+)]
+#[cfg_attr(not(kani), test)]
+fn leaving_a_factor_out_is_never_having_added_it() {
+    check(Cases::All(15 * 15), || {
+        let ((p, first), v) = (factor(), weight());
+        let ((q, second), w) = (factor(), weight());
+        let (Some(first), Some(second)) = (first, second) else {
+            panic!("these are distributions");
+        };
+        let mut both = LogPool::new(2);
+        assert!(both.add(&first, v).is_ok() && both.add(&second, w).is_ok());
+        let mut alone = LogPool::new(2);
+        assert!(alone.add(&first, v).is_ok());
+        let (Ok(without), Ok(alone)) =
+            (both.distribution_without(&second, w), alone.distribution())
+        else {
+            panic!("a factor that was added can be left out");
+        };
+        cover!(q == 0.0 && w > 0.0 && p > 0.0 && v > 0.0, "possible again");
+        cover!(without.is_some(), "a distribution");
+        match (without, alone) {
+            (Some(a), Some(b)) => {
+                let (a, b) = (a.probabilities(), b.probabilities());
+                assert!(a[0].to_bits() == b[0].to_bits() && a[1].to_bits() == b[1].to_bits());
+            }
+            (a, b) => assert!(a.is_none() && b.is_none()),
+        }
+    });
+}
