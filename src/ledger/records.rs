@@ -22,6 +22,8 @@ pub struct Row {
     pub claims: Vec<String>,
     /// What became of it, in words.
     pub outcome: String,
+    /// Whether Kani proved it, in this run or in the record that fits the sources.
+    pub by_kani: bool,
     /// Whether it is meant for Kani and Kani has not run it, or only with other sources.
     pub awaits_kani: bool,
 }
@@ -136,6 +138,7 @@ fn run(
                     .filter_map(|claim| claim.as_str().map(str::to_owned))
                     .collect(),
                 outcome: outcome(entry)?,
+                by_kani: kani(entry).is_some_and(|verdict| verdict.starts_with("proved")),
                 awaits_kani: kani(entry).is_some_and(|verdict| AWAITS_KANI.contains(&verdict)),
             })
         })
