@@ -248,7 +248,7 @@ fn evidence_names_claims_and_every_claim_of_the_first_rank_has_evidence() {
         .iter()
         .filter(|claim| claim.is_first_rank())
         .collect();
-    assert_eq!(first_rank.len(), 7 + 7 + 6 + 7 + 1 + 4);
+    assert_eq!(first_rank.len(), 7 + 7 + 6 + 8 + 1 + 5);
     for claim in first_rank {
         assert!(
             tags.iter().any(|(id, _)| *id == claim.id),

@@ -55,7 +55,7 @@ fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let (bytes, code, seen) = threads(args.threads)?.install(|| work(args, audit, &answerer))?;
     bar.finish_and_clear();
     if let Some(warning) = seen {
-        eprintln!("{warning}");
+        say(&warning);
     }
     output.write(&bytes)?;
     output.finish()?;

@@ -100,6 +100,7 @@ impl Estimate {
     /// With four digits.
     fn shown(&self) -> String {
         match self.interval {
+            Some((low, f64::INFINITY)) => format!("{:.4} [{low:.4}, ∞)", self.value),
             Some((low, high)) => format!("{:.4} [{low:.4}, {high:.4}]", self.value),
             None if self.value.is_infinite() => "infinite".to_string(),
             None => format!("{:.4}", self.value),

@@ -220,7 +220,7 @@ fn what_is_no_posterior_is_refused_by_name() {
     let place = Place::new();
     let good = "{\"probs\":[0.5,0.5],\"label\":0,\"evidence\":[{\"mu\":[0,1],\"sigma\":[1,2]}]}\n";
     let many = |n: usize, x: &str| vec![x; n].join(",");
-    let huge = format!("\"mu\":[{0}],\"sigma\":[{0}]", many(100_000, "1"));
+    let huge = format!("\"mu\":[{0}],\"sigma\":[{0}]", many(65_536, "1"));
     let square = format!(
         "\"mu\":[{0}],\"cov\":[{1}]",
         many(300, "1"),
@@ -284,7 +284,7 @@ fn what_is_no_posterior_is_refused_by_name() {
     for (item, ..) in &cases {
         text += &row(item);
     }
-    // NaN is no JSON; a number beyond all doubles is none either; 100,000 dimensions are many but
+    // NaN is no JSON; a number beyond all doubles is none either; 65,536 dimensions are many but
     // a Gaussian.
     text += &row("\"mu\":[0],\"sigma\":[NaN]");
     text += &row("\"mu\":[0],\"sigma\":[1e999]");

@@ -463,7 +463,7 @@ fn the_checks_above_see_markup_where_there_is_some() {
     assert!(sees("html", "<p>x</p><script>"));
     assert!(sees("html", "<p><script></script></p>"));
     assert!(sees("html", "<p onclick=\"x\"></p>"));
-    assert!(sees("junit", "<testcase name=\"x\"><b/></testcase>"));
+    assert!(sees("junit", "<testcase name=\"x\"><i/></testcase>"));
     assert!(sees("markdown", "a <img src=x>"));
     assert!(sees("sarif", "{\"a\":\"<\"}"));
     assert!(sees("text", "a\u{1b}[2J"));

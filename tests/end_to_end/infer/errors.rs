@@ -376,7 +376,7 @@ fn arguments_that_do_not_go_together_are_refused() {
     assert!(
         String::from_utf8(bare.stderr)
             .unwrap()
-            .contains("Usage: lpf <COMMAND>")
+            .contains("Usage: lpf [OPTIONS] <COMMAND>")
     );
 }
 
