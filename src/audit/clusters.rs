@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn what_no_rows_have_is_refused() {
-        let text = serde_json::to_string(&clusters(&rows(3, 1))).unwrap();
+        let text = serde_json::to_string(&clusters(&rows(30, 4))).unwrap();
         assert!(serde_json::from_str::<Clusters>(&text).is_ok());
         for (from, to) in [
             ("\"names\":[[", "\"names\":[[0,0],["),

@@ -250,7 +250,7 @@ fn junit_counts_failures_and_says_why_the_rest_was_skipped() {
         "{text}"
     );
     assert!(text.contains("Worst rows: plain:3 (plain)"));
-    assert!(text.contains("about 7 would"));
+    assert!(text.contains("7 would with a probability of about 80 %"));
 }
 
 #[test]
