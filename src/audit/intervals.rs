@@ -641,10 +641,10 @@ mod tests {
         let ours = |k: u64, n: u64| rate_range(k, n, DELTA);
         let plain = |k: u64, n: u64| clopper_pearson(k, n, DELTA).unwrap();
         let (mut worst, mut worst_plain) = (0.0f64, 0.0f64);
-        for n in 2..=12usize {
+        for n in [2usize, 3, 5, 9] {
             for unlike in 1..n {
-                for step in 0..=60u32 {
-                    let x = f64::from(step) / 60.0;
+                for step in 0..=30u32 {
+                    let x = f64::from(step) / 30.0;
                     for (a, b) in [
                         (1.0, 1.0 - 0.03 * x),
                         (x, 0.0),
