@@ -35,7 +35,7 @@ fn any_confidence_lies_in_one_bin_below_the_count() {
             index.is_none() && c == 0.5,
             "a number of bins that is refused"
         );
-        let answerable = (0.0..=1.0).contains(&c) && bins >= 1 && bins <= MAX_BINS;
+        let answerable = (0.0..=1.0).contains(&c) && (1..=MAX_BINS).contains(&bins);
         match index {
             Some(i) => assert!(i < bins && answerable),
             None => assert!(!answerable),

@@ -91,10 +91,10 @@ impl Variant {
 
 type Slot = OnceLock<Result<Trained, ExperimentError>>;
 
-fn filled<'a>(
-    slot: &'a Slot,
+fn filled(
+    slot: &Slot,
     train: impl FnOnce() -> Result<Trained, ExperimentError>,
-) -> Result<&'a Trained, ExperimentError> {
+) -> Result<&Trained, ExperimentError> {
     slot.get_or_init(train).as_ref().map_err(Clone::clone)
 }
 

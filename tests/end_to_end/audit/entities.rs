@@ -102,7 +102,7 @@ fn sources_that_merely_differ_do_not_contradict_a1() {
     let row = |e: u32| {
         let label = e % 2;
         // Right in 19 of 20 and in 3 of 5 cases, independently of each other: 20 and 5·20 entities a round.
-        let (sharp, blunt) = (e / 2 % 20 != 0, e / 40 % 5 < 3);
+        let (sharp, blunt) = (!(e / 2).is_multiple_of(20), e / 40 % 5 < 3);
         let factor = |right: bool, sure: f64| {
             let p = if right == (label == 0) {
                 sure
@@ -115,7 +115,7 @@ fn sources_that_merely_differ_do_not_contradict_a1() {
             format!("{{\"id\":\"sharp\",\"factor\":{}}}", factor(sharp, 0.95)),
             format!("{{\"id\":\"blunt\",\"factor\":{}}}", factor(blunt, 0.6)),
         ];
-        if e % 3 == 0 {
+        if e.is_multiple_of(3) {
             items.reverse();
         }
         format!(
