@@ -175,7 +175,10 @@ fn two_sources(draws: Draws, log: u64, rows: u64, copied: f64, named: bool) -> f
             items.reverse();
         }
         let items = items.join(",");
-        text += &format!("{{\"entity\":\"e{entity}\",\"label\":{label},\"evidence\":[{items}]}}\n");
+        // The answer plays no part in the test; a row without one could not be scored.
+        text += &format!(
+            "{{\"entity\":\"e{entity}\",\"label\":{label},\"probs\":[0.5,0.5],\"evidence\":[{items}]}}\n"
+        );
     }
     let report = audit(&text, &[]);
     report.check("dependence").unwrap().value.unwrap_or(1.0)
