@@ -93,8 +93,11 @@ fn audited(audit: Audit<'_>, in_full: bool) {
     assert_eq!(read_state(&state[..], &Limits::default()).unwrap(), tally);
     match Audit::of(Log::state("state", &state[..])).run() {
         Ok(report) => {
+            // Every page has one script of its own, the same in all.
+            let empty = lpf::report::page("", "");
+            let own = &empty[empty.find("<script>").unwrap()..empty.find("</script>").unwrap()];
             for text in [
-                report.to_html(),
+                report.to_html().replacen(own, "", 1),
                 report.to_junit(),
                 report.to_markdown(),
                 report.to_sarif(),
