@@ -17,9 +17,11 @@ use std::str::FromStr;
 /// | `max` | `max Φᵢ(y)` | not used | |
 ///
 /// Only with weights of one is the prior-corrected product the posterior where the factors are
-/// posteriors (T1′); smaller weights pull it towards the prior. The last three are baselines without weights: an item of weight zero counts as any other. In a
-/// vote, an item whose largest entry is shared by `t` classes gives each of them `1/t` of its
-/// vote, so that no class is preferred for its position.
+/// posteriors (T1′); smaller weights pull it towards the prior. That is why an item without a weight
+/// of its own weighs one there, while the other methods take a model's confidence in it
+/// ([`Method::weighs_by_confidence`]). The last three are baselines without weights: an item of
+/// weight zero counts as any other. In a vote, an item whose largest entry is shared by `t` classes
+/// gives each of them `1/t` of its vote, so that no class is preferred for its position.
 ///
 /// ```
 /// use lpf::aggregate::Method;
@@ -64,6 +66,13 @@ impl Method {
         Method::Vote,
         Method::Max,
     ];
+
+    /// Whether a model's confidence in an item is its weight where the record gives none; if not, the
+    /// item weighs one.
+    #[must_use]
+    pub const fn weighs_by_confidence(self) -> bool {
+        !matches!(self, Method::PriorCorrected)
+    }
 
     /// The name on the command line and in records.
     #[must_use]

@@ -147,13 +147,17 @@ impl Answerer {
     /// # Errors
     /// The first thing that is wrong with the record.
     pub fn entity<'a>(&self, record: Record<'a>) -> std::result::Result<Entity<'a>, RecordError> {
-        let completed = match self.latent() {
+        let mut completed = match self.latent() {
             Some(model) => {
                 let classes = record.classes.as_deref();
                 model.complete(&record.entity, classes, &record.evidence)?
             }
             None => Vec::new(),
         };
+        if !self.method.weighs_by_confidence() {
+            let items = completed.iter_mut().flatten();
+            items.for_each(|item| item.weight = 1.0);
+        }
         Entity::completed(record, completed, &self.expect)
     }
 

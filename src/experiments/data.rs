@@ -342,7 +342,7 @@ const CONTENDERS: [Contender; 4] = [
     SPN,
     LEARNED,
     Contender::Method(Method::Uniform),
-    Contender::PriorCorrectedWeightsOne,
+    Contender::Method(Method::PriorCorrected),
 ];
 
 fn measure(trained: &Trained, data: &AuthorData) -> Result<Measured, ExperimentError> {

@@ -27,7 +27,7 @@ const CONTENDERS: [Contender; 5] = [
     Contender::Method(Method::Spn),
     Contender::Method(Method::Learned),
     Contender::Method(Method::Uniform),
-    Contender::PriorCorrectedWeightsOne,
+    Contender::Method(Method::PriorCorrected),
     Contender::Exact,
 ];
 const SPN: usize = 0;

@@ -20,7 +20,7 @@ mod study;
 
 use rayon::prelude::*;
 
-use compared::{CORRECTED_ONES, Compared, SPN, SPN_ONES, SURE, Scored};
+use compared::{CORRECTED, Compared, SPN, SPN_ONES, SURE, Scored};
 use measured::Measured;
 use predicted::Predicted;
 use study::{Study, Weights};
@@ -77,7 +77,7 @@ struct Found {
 const CURVES: [(&str, Method, Weights); 3] = [
     (SPN, Method::Spn, Weights::Shipped),
     (SPN_ONES, Method::Spn, Weights::Ones),
-    (CORRECTED_ONES, Method::PriorCorrected, Weights::Ones),
+    (CORRECTED, Method::PriorCorrected, Weights::Shipped),
 ];
 
 /// A method with so many items.
@@ -239,7 +239,7 @@ fn sentence(f: &Found) -> String {
         f.study.set().name,
         said(SPN),
         said(SPN_ONES),
-        said(CORRECTED_ONES),
+        said(CORRECTED),
         f.predicted.sentence()
     )
 }

@@ -33,7 +33,7 @@ const REDRAW: u64 = text_key("T1: outcomes of calibrated predictions");
 
 /// What is judged: the items one by one, then each contender, with the paper's ECE where it prints
 /// one.
-const ROWS: [(Option<Contender>, Option<&str>); 9] = [
+const ROWS: [(Option<Contender>, Option<&str>); 8] = [
     (None, Some("sec:exp-thm1/epsilon")),
     (by(Method::Spn), Some("sec:exp-thm1/ece")),
     (by(Method::Learned), Some("sec:exp-thm1/learned-ece")),
@@ -41,7 +41,6 @@ const ROWS: [(Option<Contender>, Option<&str>); 9] = [
     (by(Method::Vote), None),
     (by(Method::Max), None),
     (by(Method::PriorCorrected), None),
-    (Some(Contender::PriorCorrectedWeightsOne), None),
     (Some(Contender::Exact), None),
 ];
 const ITEMS: usize = 0;

@@ -38,7 +38,7 @@ const CONTENDERS: [Contender; 5] = [
     Contender::Method(Method::Spn),
     Contender::Method(Method::Learned),
     Contender::Method(Method::Uniform),
-    Contender::PriorCorrectedWeightsOne,
+    Contender::Method(Method::PriorCorrected),
     Contender::Exact,
 ];
 /// The column of LPF-SPN, which the paper's table is about.

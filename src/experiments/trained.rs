@@ -26,15 +26,12 @@ pub const BINS: usize = 10;
 /// Hidden units of the learned aggregator, as in the paper.
 pub const HIDDEN: usize = 16;
 
-/// What tables compare: the methods as they ship, and two references.
+/// What tables compare: the methods as they ship, and a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// An [`Answerer`] with this method and the weights that it gives to items, as `lpf infer` runs
     /// it.
     Method(Method),
-    /// The prior-corrected product with all weights one, which is the posterior if the factors are
-    /// (T1′).
-    PriorCorrectedWeightsOne,
     /// The exact Bayes posterior of the generator, where it is known.
     Exact,
 }
@@ -44,7 +41,6 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Method(method) => method.name(),
-            Contender::PriorCorrectedWeightsOne => "prior-corrected, weights 1",
             Contender::Exact => "exact",
         }
     }
@@ -302,17 +298,17 @@ impl Trained {
                 let exact: Option<Vec<Distribution>> = exact.collect();
                 return exact.ok_or(ExperimentError::Unknown);
             }
-            Contender::PriorCorrectedWeightsOne => Method::PriorCorrected,
             Contender::Method(method) => method,
         };
         let answerer = self.answerer.with_method(method)?;
         let answers = entities.par_iter().map(|entity| {
-            if contender == Contender::PriorCorrectedWeightsOne {
-                let mut evidence = entity.evidence.clone();
-                evidence.weights.fill(1.0);
-                return Ok(answerer.combine(&evidence)?);
+            if method.weighs_by_confidence() {
+                return Ok(answerer.combine(&entity.evidence)?);
             }
-            Ok(answerer.combine(&entity.evidence)?)
+            // Records of these data give no weights.
+            let mut evidence = entity.evidence.clone();
+            evidence.weights.fill(1.0);
+            Ok(answerer.combine(&evidence)?)
         });
         answers.collect()
     }
@@ -372,12 +368,6 @@ mod tests {
                 );
             }
         }
-        let ones = Contender::PriorCorrectedWeightsOne;
-        let shipped = Contender::Method(Method::PriorCorrected);
-        assert_ne!(
-            trained.answers(ones, entities).unwrap(),
-            trained.answers(shipped, entities).unwrap()
-        );
     }
 
     #[test]

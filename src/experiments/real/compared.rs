@@ -103,7 +103,7 @@ impl Scored {
 /// The names of methods that are spoken of.
 pub(super) const SPN: &str = "spn";
 pub(super) const SPN_ONES: &str = "spn, weights 1";
-pub(super) const CORRECTED_ONES: &str = "prior-corrected, weights 1";
+pub(super) const CORRECTED: &str = "prior-corrected";
 pub(super) const LEARNED: &str = "learned";
 pub(super) const HISTOGRAM: &str = "spn, weights 1, histogram map";
 pub(super) const TEMPERATURE: &str = "spn, weights 1, temperature";
@@ -122,8 +122,7 @@ impl Compared {
         for (name, method, weights) in [
             (SPN, Method::Spn, Weights::Shipped),
             (SPN_ONES, Method::Spn, Weights::Ones),
-            ("prior-corrected", Method::PriorCorrected, Weights::Shipped),
-            (CORRECTED_ONES, Method::PriorCorrected, Weights::Ones),
+            (CORRECTED, Method::PriorCorrected, Weights::Shipped),
             (LEARNED, Method::Learned, Weights::Shipped),
             ("uniform", Method::Uniform, Weights::Shipped),
             ("vote", Method::Vote, Weights::Shipped),

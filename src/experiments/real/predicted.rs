@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::compared::{
-    CORRECTED_ONES, Compared, Estimate, HISTOGRAM, LEARNED, PRIOR, SPN, SPN_ONES, Scored,
+    CORRECTED, Compared, Estimate, HISTOGRAM, LEARNED, PRIOR, SPN, SPN_ONES, Scored,
 };
 use super::measured::Measured;
 use super::study::{Study, Weights, labels};
@@ -210,7 +210,7 @@ fn calibration(
         counts.push(effective_count(&entity.weights)?);
     }
     let k = study.items() as f64;
-    let corrected = scored(compared, CORRECTED_ONES)?;
+    let corrected = scored(compared, CORRECTED)?;
     let price = libm::sqrt(measured.dependence.total / 2.0);
     let mut all = vec![
         Prediction::at_most(
@@ -229,7 +229,7 @@ fn calibration(
         .without(failing(measured, &["A1", "A6"])),
         of_exact_factors(
             "T1'",
-            "ECE of the prior-corrected product is 0 (weights 1)",
+            "ECE of the prior-corrected product is 0",
             0.0,
             corrected.ece,
             failing(measured, &["A1"]),

@@ -108,13 +108,14 @@ impl Study {
         entities: &[Entity<'static>],
     ) -> Result<Vec<Distribution>, ExperimentError> {
         let answerer = self.answerer.with_method(method)?;
-        let answers = entities.par_iter().map(|entity| match weights {
-            Weights::Shipped => Ok(answerer.combine(entity)?),
-            Weights::Ones => {
-                let mut entity = entity.clone();
-                entity.weights.fill(1.0);
-                Ok(answerer.combine(&entity)?)
+        let confidence = weights == Weights::Shipped && method.weighs_by_confidence();
+        let answers = entities.par_iter().map(|entity| {
+            if confidence {
+                return Ok(answerer.combine(entity)?);
             }
+            let mut entity = entity.clone();
+            entity.weights.fill(1.0);
+            Ok(answerer.combine(&entity)?)
         });
         answers.collect()
     }
