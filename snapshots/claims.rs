@@ -2,27 +2,32 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use lpf::ledger::Records;
 use lpf::ledger::VerdictKind;
-use lpf::ledger::claims::{counts, judge_all};
+use lpf::ledger::claims::{Judged, counts, judge_all};
 use lpf::ledger::paper::Paper;
 use lpf::ledger::recompute;
 use rayon::prelude::*;
 
 use crate::{pinned, pinned_text};
 
+/// Every verdict on the published paper, computed once.
+static JUDGED: LazyLock<Vec<Judged>> =
+    LazyLock::new(|| judge_all(&Paper::published(), &Records::none()));
+
 #[test]
 fn every_verdict_is_as_pinned() {
-    let judged = judge_all(&Paper::published(), &Records::none());
+    let judged = &*JUDGED;
     let mut table = String::new();
-    for (kind, count) in counts(&judged) {
+    for (kind, count) in counts(judged) {
         writeln!(table, "{kind:16} {count}").unwrap();
     }
     writeln!(table, "{:16} {}\n", "all", judged.len()).unwrap();
     let mut details = String::new();
-    for entry in &judged {
+    for entry in judged {
         let (claim, finding) = (&entry.claim, &entry.finding);
         let premises = entry.refuted_premises.iter().map(ToString::to_string);
         let premises: Vec<String> = premises.collect();
@@ -66,7 +71,7 @@ fn a_misprint_of_any_number_turns_a_verdict() {
     let paper = Paper::published();
     let records = Records::none();
     let recomputations = recompute::all();
-    let mut judged = judge_all(&paper, &records);
+    let mut judged = JUDGED.clone();
     // Quick checks first: most misprints turn one of them, and the slow ones need not run.
     judged.sort_by_cached_key(|entry| {
         let start = Instant::now();
@@ -126,14 +131,14 @@ fn a_misprint_of_any_number_turns_a_verdict() {
 
 #[test]
 fn ids_are_unique_and_every_recomputation_has_its_claim() {
-    let judged = judge_all(&Paper::published(), &Records::none());
+    let judged = &*JUDGED;
     let ids: BTreeSet<&str> = judged.iter().map(|entry| entry.claim.id.as_str()).collect();
     assert_eq!(ids.len(), judged.len());
     for entry in recompute::all() {
         assert!(ids.contains(entry.claim.as_str()), "{}", entry.claim);
     }
     // A check without a value would show as this reason; the published paper has none.
-    for entry in &judged {
+    for entry in judged {
         assert!(
             !entry.finding.verdict.to_string().contains("has no value"),
             "{}: {}",
@@ -141,5 +146,5 @@ fn ids_are_unique_and_every_recomputation_has_its_claim() {
             entry.finding.verdict
         );
     }
-    assert!(counts(&judged)[&VerdictKind::Refuted] > 0);
+    assert!(counts(judged)[&VerdictKind::Refuted] > 0);
 }

@@ -307,6 +307,7 @@ fn age(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::claims::judged_without_records;
 
     #[test]
     fn experiments_are_shown_and_linked_from_their_theorem() {
@@ -328,7 +329,7 @@ mod tests {
         let experiments = vec![outcome];
         let records = Records::none();
         let paper = Paper::published();
-        let judged = judge_each(&paper, &records, |_| ());
+        let judged = judged_without_records();
         let verification = Verification {
             engines: engines(&records, &judged, &experiments, None),
             judged,

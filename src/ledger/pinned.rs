@@ -59,13 +59,12 @@ pub fn changes(judged: &[Judged]) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::claims::judge_all;
-    use crate::ledger::paper::Paper;
-    use crate::ledger::{Finding, Records};
+    use crate::ledger::Finding;
+    use crate::ledger::claims::judged_without_records;
 
     #[test]
     fn every_claim_is_pinned_and_a_changed_verdict_is_noticed() {
-        let mut judged = judge_all(&Paper::published(), &Records::none());
+        let mut judged = judged_without_records();
         assert_eq!(pinned().count(), judged.len());
         assert_eq!(changes(&judged), []);
         let first = judged.remove(0);

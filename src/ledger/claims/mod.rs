@@ -495,5 +495,13 @@ pub fn counts(judged: &[Judged]) -> BTreeMap<VerdictKind, usize> {
     counts
 }
 
+/// Every verdict without records, computed once for all tests that look at them.
+#[cfg(test)]
+pub(crate) fn judged_without_records() -> Vec<Judged> {
+    static JUDGED: LazyLock<Vec<Judged>> =
+        LazyLock::new(|| judge_all(&Paper::published(), &Records::none()));
+    JUDGED.clone()
+}
+
 #[cfg(test)]
 mod tests;

@@ -323,7 +323,7 @@ fn a_check_without_a_value_is_not_reproducible() {
 
 #[test]
 fn only_premises_of_the_proof_that_are_refuted_are_named() {
-    let judged = judge_all(&Paper::published(), &Records::none());
+    let judged = judged_without_records();
     let of = |id: &str| {
         let entry = judged.iter().find(|entry| entry.claim.id == id).unwrap();
         let premises = entry.refuted_premises.iter().map(Node::to_string);
@@ -428,7 +428,7 @@ fn settings_keep_their_source_in_these_tests() {
 fn the_reading_that_is_taken_is_the_kindest() {
     use VerdictKind::{Checked, Proved, Reproduced};
     let mut seen = 0;
-    for entry in judge_all(&Paper::published(), &Records::none()) {
+    for entry in judged_without_records() {
         if let Verdict::DependsOnReading { readings } = &entry.finding.verdict {
             let kinds: Vec<_> = readings.iter().map(|r| r.verdict.kind()).collect();
             assert!(
@@ -462,7 +462,7 @@ fn identical_rows_are_read_as_capped_ones() {
 
 #[test]
 fn every_claim_that_fails_is_defended() {
-    for entry in judge_all(&Paper::published(), &Records::none()) {
+    for entry in judged_without_records() {
         let kind = entry.finding.verdict.kind();
         let fails = matches!(kind, VerdictKind::Inconsistent | VerdictKind::Refuted);
         assert_eq!(fails, !entry.claim.defence.is_empty(), "{}", entry.claim.id);
@@ -471,7 +471,7 @@ fn every_claim_that_fails_is_defended() {
 
 #[test]
 fn one_of_the_seven_theorems_holds_as_stated() {
-    let judged = judge_all(&Paper::published(), &Records::none());
+    let judged = judged_without_records();
     let theorems = judged
         .iter()
         .filter(|entry| matches!(node(&entry.claim.id), Some(Node::Theorem(_))));

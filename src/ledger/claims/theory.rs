@@ -153,7 +153,7 @@ fn floored(denominator: u64) -> Finding {
 mod tests {
     use super::*;
     use crate::ledger::VerdictKind;
-    use crate::ledger::claims::{find, judge_all, recompute};
+    use crate::ledger::claims::{find, judged_without_records, recompute};
     use crate::ledger::paper::Paper;
     use crate::ledger::{Records, Theory};
 
@@ -199,7 +199,7 @@ mod tests {
     /// The bounds of K_eff are proved, and the claim about it is refuted all the same.
     #[test]
     fn a_refutation_wins_over_a_theorem_about_a_part() {
-        let judged = judge_all(&Paper::published(), &Records::none());
+        let judged = judged_without_records();
         let entry = judged.iter().find(|e| e.claim.id == "T1.Keff").unwrap();
         assert_eq!(entry.finding.verdict.kind(), VerdictKind::Refuted);
         let text = entry.finding.verdict.to_string();

@@ -267,12 +267,12 @@ pub fn claim_markdown(entry: &Judged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Records, claims::judge_all, paper::Paper};
+    use crate::ledger::claims::judged_without_records;
 
     /// On a terminal every line fits it, colours or not, and nothing is lost.
     #[test]
     fn lines_fit_the_terminal() {
-        let judged = judge_all(&Paper::published(), &Records::none());
+        let judged = judged_without_records();
         let chosen: Vec<&Judged> = judged.iter().collect();
         let plain = claims_text(&chosen, Look::default());
         let coloured = |columns| Look {
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_claim_is_shown_with_its_numbers_aligned() {
-        let judged = judge_all(&Paper::published(), &Records::none());
+        let judged = judged_without_records();
         let entry = judged.iter().find(|e| e.claim.id == "T2.within").unwrap();
         let text = claim_text(entry, &[], Look::default());
         let at = |row: &str, number: &str| {
