@@ -1,5 +1,6 @@
 //! From a record to its answer.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::latent::{MOST_EXPLAINED, learned, learned_influence, posteriors, uncertainty};
@@ -8,7 +9,10 @@ use crate::aggregate::{AggregateError, LeaveOneOut, Method, aggregate, leave_one
 use crate::bounds::effective_count;
 use crate::calibration::Calibrated;
 use crate::error::{Error, Result};
-use crate::log::{ClassNames, Entity, Expectations, Fault, Limits, Place, Record, RecordError};
+use crate::log::{
+    ClassNames, Completed, Entity, Evidence, Expectations, Fault, Limits, Place, Record,
+    RecordError,
+};
 use crate::model::{CalibrationFile, LatentModel};
 use crate::simplex::{Contradiction, Distribution, PoolError};
 
@@ -147,18 +151,30 @@ impl Answerer {
     /// # Errors
     /// The first thing that is wrong with the record.
     pub fn entity<'a>(&self, record: Record<'a>) -> std::result::Result<Entity<'a>, RecordError> {
-        let mut completed = match self.latent() {
+        let completed = match self.latent() {
             Some(model) => {
                 let classes = record.classes.as_deref();
-                model.complete(&record.entity, classes, &record.evidence)?
+                self.completed(model, &record.entity, classes, &record.evidence)?
             }
             None => Vec::new(),
         };
+        Entity::completed(record, completed, &self.expect)
+    }
+
+    /// What the model makes of the items, with the weights that the method gives them.
+    pub(super) fn completed(
+        &self,
+        model: &LatentModel,
+        entity: &str,
+        classes: Option<&[Cow<'_, str>]>,
+        evidence: &[Evidence<'_>],
+    ) -> std::result::Result<Vec<Option<Completed>>, RecordError> {
+        let mut completed = model.complete(entity, classes, evidence)?;
         if !self.method.weighs_by_confidence() {
             let items = completed.iter_mut().flatten();
             items.for_each(|item| item.weight = 1.0);
         }
-        Entity::completed(record, completed, &self.expect)
+        Ok(completed)
     }
 
     /// Stage 4: one distribution from the items of an entity, before calibration.

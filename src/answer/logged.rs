@@ -19,7 +19,7 @@ impl Answerer {
             let items = row.evidence.as_deref().unwrap_or_default();
             match (self.latent(), row.entity.as_deref()) {
                 (Some(latent), Some(entity)) => {
-                    latent.complete(entity, row.classes.as_deref(), items)
+                    self.completed(latent, entity, row.classes.as_deref(), items)
                 }
                 (Some(_), None)
                     if items.iter().any(|item| {

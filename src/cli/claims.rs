@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 use serde_json::json;
 
 use super::{Failure, output::Output};
-use crate::ledger::claims::{self, Judged, judge_all};
+use crate::ledger::claims::{self, Claim, Judged, judge_each};
 use crate::ledger::paper::Paper;
 use crate::ledger::{Evidence, Records, VerdictKind, evidence};
 use crate::report::{self, Look};
@@ -70,15 +70,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
                 .as_str(),
         ),
     };
-    let judged = judge_all(&Paper::published(), &records);
+    // Only what is asked for: some verdicts take seconds.
+    let wanted = |claim: &Claim| {
+        let section = args.section.as_deref();
+        id.is_none_or(|id| belongs(&claim.id, id))
+            && section.is_none_or(|section| stands_in(&claim.place, section))
+    };
+    let judged = judge_each(&Paper::published(), &records, wanted, |_| ());
     let chosen: Vec<&Judged> = judged
         .iter()
-        .filter(|entry| id.is_none_or(|id| belongs(&entry.claim.id, id)))
         .filter(|entry| kind.is_none_or(|kind| entry.finding.verdict.kind() == kind))
-        .filter(|entry| {
-            let section = args.section.as_deref();
-            section.is_none_or(|section| stands_in(&entry.claim.place, section))
-        })
         .filter(|entry| {
             let words = args.search.as_deref();
             words.is_none_or(|words| speaks_of(entry, words))
@@ -97,8 +98,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .collect(),
         Format::Markdown => report::table_markdown(&report::claims_table(&chosen)),
         Format::Text => match id {
-            Some(id) => one(id, &chosen, &evidence(&records), look),
-            None => report::claims_text(&chosen, look),
+            Some(id) if !chosen.is_empty() => one(id, &chosen, &evidence(&records), look),
+            _ => report::claims_text(&chosen, look),
         },
     };
     output.write(text.as_bytes())?;

@@ -62,10 +62,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let paper = Paper::published();
     let bar = indicatif::ProgressBar::new(claims::all().len() as u64);
     bar.set_style(style("{bar:24} {pos}/{len} claims {msg}"));
-    let judged = judge_each(&paper, &records, |claim| {
-        bar.set_message(claim.id.clone());
-        bar.inc(1);
-    });
+    let judged = judge_each(
+        &paper,
+        &records,
+        |_| true,
+        |claim| {
+            bar.set_message(claim.id.clone());
+            bar.inc(1);
+        },
+    );
     bar.finish_and_clear();
     let changes = changes(&judged);
 

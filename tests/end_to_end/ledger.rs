@@ -19,14 +19,14 @@ fn text(bytes: &[u8]) -> String {
 fn claims_lists_filters_and_explains() {
     let all = text(&lpf(&["claims"]).stdout);
     assert!(all.lines().count() > 80 && all.contains("T1.constant"));
-    let refuted = text(&lpf(&["claims", "--verdict", "refuted"]).stdout);
+    let refuted = text(&lpf(&["claims", "T5", "--verdict", "refuted"]).stdout);
     assert!(refuted.contains("✗ Refuted") && !refuted.contains("= Reproduced"));
     let found = text(&lpf(&["claims", "--search", "MEMORIZES learner"]).stdout);
     assert!(
         found.contains("T3 ") && found.contains("L7 ") && !found.contains("T5 "),
         "{found}"
     );
-    let none = lpf(&["claims", "--search", "xyzzy"]);
+    let none = lpf(&["claims", "T4", "--search", "xyzzy"]);
     assert_eq!(
         (text(&none.stdout).as_str(), none.status.code()),
         ("No claim fits.\n", Some(0))

@@ -451,13 +451,31 @@ pub fn node(id: &str) -> Option<Node> {
 
 /// Judges every claim, then marks those whose proof in the paper uses a refuted result.
 pub fn judge_all(paper: &Paper, records: &Records) -> Vec<Judged> {
-    judge_each(paper, records, |_| ())
+    judge_each(paper, records, |_| true, |_| ())
 }
 
-/// [`judge_all`], telling `done` of each claim when its verdict is there.
-pub fn judge_each(paper: &Paper, records: &Records, done: impl Fn(&Claim) + Sync) -> Vec<Judged> {
+/// [`judge_all`] for the claims that are `wanted`, telling `done` of each when its verdict is there.
+pub fn judge_each(
+    paper: &Paper,
+    records: &Records,
+    wanted: impl Fn(&Claim) -> bool,
+    done: impl Fn(&Claim) + Sync,
+) -> Vec<Judged> {
+    let graph = DependencyGraph::published();
+    let premises = |claim: &Claim| match node(&claim.id) {
+        Some(node) => graph.premises(Account::Proof, node),
+        None => BTreeSet::new(),
+    };
+    let wanted: Vec<&Claim> = all().iter().filter(|claim| wanted(claim)).collect();
+    let needed: BTreeSet<Node> = wanted.iter().flat_map(|claim| premises(claim)).collect();
+    // What a proof rests on is judged too, wanted or not.
+    let others = all().iter().filter(|claim| {
+        let needed = node(&claim.id).is_some_and(|node| needed.contains(&node));
+        needed && !wanted.iter().any(|own| own.id == claim.id)
+    });
+    let claims: Vec<&Claim> = wanted.iter().copied().chain(others).collect();
     let recomputations = recompute::all();
-    let mut judged: Vec<Judged> = all()
+    let mut judged: Vec<Judged> = claims
         .par_iter()
         .with_max_len(1)
         .map(|claim| {
@@ -475,12 +493,12 @@ pub fn judge_each(paper: &Paper, records: &Records, done: impl Fn(&Claim) + Sync
         .filter(|entry| entry.finding.verdict.kind() == VerdictKind::Refuted)
         .filter_map(|entry| node(&entry.claim.id))
         .collect();
-    let graph = DependencyGraph::published();
+    judged.truncate(wanted.len());
     for entry in &mut judged {
-        if let Some(node) = node(&entry.claim.id) {
-            let premises = graph.premises(Account::Proof, node);
-            entry.refuted_premises = premises.intersection(&refuted).copied().collect();
-        }
+        entry.refuted_premises = premises(entry.claim)
+            .intersection(&refuted)
+            .copied()
+            .collect();
     }
     judged
 }

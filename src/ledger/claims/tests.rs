@@ -331,6 +331,12 @@ fn only_premises_of_the_proof_that_are_refuted_are_named() {
     };
     assert_eq!(of("T3"), ["L6", "L7"]);
     assert_eq!(of("T6"), ["T1"]);
+    // One claim alone is judged as among all, with what its proof rests on.
+    let (paper, records) = (Paper::published(), Records::none());
+    let alone = judge_each(&paper, &records, |claim| claim.id == "T6", |_| ());
+    let [alone] = &alone[..] else { panic!() };
+    let among = judged.iter().find(|entry| entry.claim.id == "T6").unwrap();
+    assert_eq!(alone.to_json(), among.to_json());
     // The figure lets theorem 7 rest on theorem 1; its proof does not use it.
     assert!(of("T7").is_empty() && of("T2").is_empty() && of("T1.bound").is_empty());
     let json = judged
