@@ -14,7 +14,7 @@ use crate::log::{LimitError, Limits, check_names};
 /// What tells such a file from others.
 const FORMAT: &str = "lpf audit state";
 /// The version of the format; any change of meaning raises it.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// More rows than any log has; sums of as many states as a command line takes stay below 2⁶⁴.
 const MOST_ROWS: u64 = 1 << 44;
 
@@ -117,6 +117,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
             &n,
             &tally.checked,
             &tally.invalid,
+            &tally.rounded,
             &evidence.rows,
             &evidence.computed,
             &evidence.compared,
@@ -156,7 +157,9 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
         (scores.impossible <= n, "the log loss"),
         (n + tally.unusable.count() == rows, "the number of rows"),
         (
-            tally.invalid <= tally.checked && tally.checked <= rows,
+            tally.invalid <= tally.checked
+                && tally.rounded <= tally.checked
+                && tally.checked <= rows,
             "the checked rows",
         ),
         (

@@ -110,6 +110,7 @@ limits! {
     header_bytes "header-bytes" 1 << 20, "bytes in the header of a model file";
     map_bytes "map-bytes" 16 << 20, "bytes in a calibration map";
     state_bytes "state-bytes" 64 << 20, "bytes in the state of an audit";
+    unpacked_bytes "unpacked-bytes" 1 << 38, "bytes of a compressed log, once unpacked";
     footer_bytes "footer-bytes" 16 << 20, "bytes in the description of a Parquet file";
     columns "columns" 1 << 17, "columns of a file, counted in every row group and at every level of nesting";
     depth "depth" 64, "levels of nesting in the schema of a Parquet file";
