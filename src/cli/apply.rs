@@ -14,12 +14,19 @@ use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::calibration::MapError;
 use crate::error::Error;
-use crate::log::{ClassNames, Limits, LogBatch, LogReader, Reason, RowError, RowRules, Tolerance};
+use crate::log::{
+    ClassNames, Limits, LogBatch, LogReader, Reading, Reason, RowError, RowRules, Tolerance,
+};
 use crate::model::{CalibrationFile, LatentModel};
 
+mod writer;
+
+use self::writer::Writer;
+
 const EXAMPLES: &str = "\
-The log comes out as it went in, JSON lines as JSON lines and CSV as CSV: same rows, same order, every
-other field and column as it was, with the calibrated probabilities in place of the logged ones. Labels
+The log comes out in the format that it went in, compressed where it was: same rows, same order, every
+other field and column as it was, with the calibrated probabilities in place of the logged ones. (Arrow is
+read but not written.) Labels
 are not needed. A JSON line without an answer gets the one that follows from its evidence, as by `lpf
 infer` with the same options. A conformal map leaves the probabilities as they are and adds the set of
 classes: the field `set`, or a column of that name with the classes between bars (a|b).
@@ -33,7 +40,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A log of predictions: JSON lines, or CSV where the name ends in .csv; - for standard input
+    /// A log of predictions: JSON lines, a JSON array, CSV, TSV or Parquet; - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -84,8 +91,9 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
         false => LogReader::open_within(&args.file, &format, limits),
     };
     let mut reader = reader.map_err(|error| failed(error.into()))?;
-    let mut output = Output::create(args.output.as_deref())?;
+    let output = Output::create(args.output.as_deref())?;
     let sets = map.map.sets().is_some();
+    let mut writer = Writer::new(output, &reader, args, &format, limits, sets)?;
     let mut rows = 0;
     threads(args.threads)?.install(|| -> Result<(), Failure> {
         let mut known: Option<ClassNames> = None;
@@ -96,7 +104,7 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             .map_err(|error| failed(error.into()))?
         {
             if let (Some(header), false) = (reader.header(), headed) {
-                output.write(&heading(header, sets))?;
+                writer.text(&heading(header, &reader.reading(), sets))?;
                 headed = true;
             }
             if known.is_none() {
@@ -109,23 +117,19 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             }
             let nothing = ClassNames::Numbered(0);
             let classes = known.as_ref().unwrap_or(&nothing);
-            let computed = args.input.answer_from_evidence;
+            let computed = args.input.answers_evidence(&format);
             let rules = batch.rules(classes, Tolerance::Digits, computed);
-            let lines: Vec<Result<Vec<u8>, Failure>> = (0..batch.len())
+            let lines = writer.takes_lines();
+            let done: Vec<Result<Applied, Failure>> = (0..batch.len())
                 .into_par_iter()
                 .map(|i| {
-                    let applied = applied(&answerer, map, rules, &batch, i);
+                    let applied = applied(&answerer, map, rules, &batch, i, lines);
                     let line = batch.row(i).number;
                     applied.map_err(|error| Failure::line(&args.file, line, error))
                 })
                 .collect();
-            let mut bytes = Vec::new();
-            for line in lines {
-                bytes.append(&mut line?);
-                bytes.push(b'\n');
-                rows += 1;
-            }
-            output.write(&bytes)?;
+            rows += done.len();
+            writer.rows(done)?;
         }
         Ok(())
     })?;
@@ -134,18 +138,28 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             path: args.file.clone(),
         });
     }
-    output.finish()?;
+    writer.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The header of the output: that of the input, with one more column where there are sets.
-fn heading(header: &[u8], sets: bool) -> Vec<u8> {
+fn heading(header: &[u8], reading: &Reading, sets: bool) -> Vec<u8> {
     let (line, end) = match header.strip_suffix(b"\r") {
         Some(line) => (line, &b"\r\n"[..]),
         None => (header, &b"\n"[..]),
     };
-    let more: &[u8] = if sets { b",set" } else { b"" };
-    [line, more, end].concat()
+    let separator: &[u8] = match &*reading.format {
+        "TSV" => b"\t",
+        "CSV (semicolons)" => b";",
+        "CSV (bars)" => b"|",
+        _ => b",",
+    };
+    let more = if sets {
+        [separator, b"set"].concat()
+    } else {
+        Vec::new()
+    };
+    [line, &more, end].concat()
 }
 
 /// That the map is for these classes.
@@ -161,20 +175,30 @@ fn check(map: &CalibrationFile, classes: &ClassNames) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The line of a row with the answer that the map gives.
+/// A row that the map was applied to: its line, or where there are none its answer.
+pub(super) enum Applied {
+    Line(Vec<u8>),
+    Answer(Vec<f64>),
+}
+
+/// A row with the answer that the map gives.
 fn applied(
     answerer: &Answerer,
     map: &CalibrationFile,
     rules: RowRules<'_>,
     batch: &LogBatch,
     index: usize,
-) -> Result<Vec<u8>, RowError> {
+    lines: bool,
+) -> Result<Applied, RowError> {
     let field = rules.answer_field;
     let mut row = answerer.row(batch.row(index).prediction?, rules)?;
     let answer = answerer.answer_of(&mut row, rules)?;
     let unmapped =
         |error: MapError| RowError::new(Reason::NotADistribution, field, error.to_string());
     let calibrated = map.apply(&answer).map_err(unmapped)?;
+    if !lines {
+        return Ok(Applied::Answer(calibrated.distribution.into_vec()));
+    }
     let weights = row
         .evidence
         .as_ref()
@@ -183,5 +207,6 @@ fn applied(
     let p = calibrated.distribution.probabilities();
     batch
         .with_answer(index, p, rules.classes, set.as_deref())
+        .map(Applied::Line)
         .ok_or_else(|| RowError::no_answer(rules))
 }

@@ -99,6 +99,12 @@ impl InputOptions {
             },
         })
     }
+
+    /// Whether rows without an answer get the one that follows from their evidence, in commands that take
+    /// evidence as `lpf infer` does: unless the field of the answer was named, and so has to be there.
+    pub(crate) fn answers_evidence(&self, format: &Format) -> bool {
+        self.answer_from_evidence || format.fields.probabilities.is_none()
+    }
 }
 
 /// Whether a path stands for standard input.

@@ -18,6 +18,7 @@ mod monitor;
 mod options;
 mod output;
 mod settings;
+mod shell;
 mod signals;
 mod train;
 mod verify;
@@ -40,7 +41,7 @@ const RECORDS: &str = "target/lpf";
 #[derive(Debug, Parser)]
 #[command(
     name = "lpf",
-    version,
+    version = env!("LPF_VERSION"),
     arg_required_else_help = true,
     max_term_width = 100
 )]
@@ -57,6 +58,10 @@ struct Cli {
     /// (`lpf limits` lists them)
     #[arg(long, global = true, value_name = "LIMIT=N")]
     max: Vec<String>,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +79,8 @@ enum Command {
     Verify(verify::Args),
     /// List the limits of what is taken in, with their values.
     Limits,
+    Completions(shell::CompletionArgs),
+    Man(shell::ManualArgs),
 }
 
 /// Runs the command that the process's arguments ask for.
@@ -104,6 +111,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    output::be_quiet(cli.quiet);
     memory::watch(cli.memory)?;
     let limits = &limits(&cli.max)?;
     match &cli.command {
@@ -119,6 +127,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Experiment(args) => experiment::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Limits => list_limits(limits),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::manual(args),
     }
 }
 

@@ -134,6 +134,7 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
         args,
         answerer: &answerer,
         settings,
+        from_evidence: args.input.answers_evidence(&format),
         known: None,
         output: Output::create(None)?,
     };
@@ -165,6 +166,8 @@ struct Watching<'a> {
     args: &'a Args,
     answerer: &'a Answerer,
     settings: MonitorSettings,
+    /// Whether rows without an answer get the one that follows from their evidence.
+    from_evidence: bool,
     /// The classes, and what has been seen, once there are rows.
     known: Option<(ClassNames, Monitor)>,
     output: Output,
@@ -230,7 +233,7 @@ impl Watching<'_> {
         let shown = |error: RowError| error.to_string();
         let nothing = ClassNames::Numbered(0);
         let classes = self.known.as_ref().map_or(&nothing, |(classes, _)| classes);
-        let computed = self.args.input.answer_from_evidence;
+        let computed = self.from_evidence;
         let rules = batch.rules(classes, Tolerance::Digits, computed);
         let (calibrated, label) =
             answered(self.answerer, rules, batch.row(index).prediction).map_err(shown)?;

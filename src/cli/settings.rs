@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use super::display::escaped;
-use super::output::say;
+use super::output::note;
 use crate::audit::{Gate, GateError};
 
 /// What a file of settings is called.
@@ -35,7 +35,7 @@ impl SettingsFile {
             (None, false) => {
                 let found = nearest();
                 if let Some(path) = &found {
-                    say(&format!("settings: {}", escaped(&path.to_string_lossy())));
+                    note(&format!("settings: {}", escaped(&path.to_string_lossy())));
                 }
                 found
             }

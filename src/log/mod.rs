@@ -51,7 +51,7 @@ pub use format::{Format, Kind, Reading};
 pub use limits::{LimitError, LimitKind, Limits, UnknownLimit};
 pub use lines::{Batch, LineReader, LinesError};
 #[cfg(feature = "parquet")]
-pub use parquet::{TableError, TableReader};
+pub use parquet::{TableError, TableReader, TableRewriter};
 pub use reader::{ClassesError, LogBatch, LogError, LogReader, LogRow};
 pub use record::{
     ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Given,

@@ -69,8 +69,6 @@ impl Reason {
                 | Reason::UnknownLabel
                 | Reason::Contradiction
                 | Reason::NoAnswer
-                | Reason::Weight
-                | Reason::Posterior
         )
     }
 

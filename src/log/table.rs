@@ -207,6 +207,28 @@ pub(super) fn half(bits: u16) -> f64 {
     sign * size
 }
 
+/// The bits of the half that is nearest to a probability, the even one of two.
+pub(super) fn to_half(p: f64) -> u16 {
+    // Probabilities are not negative, and halves in their order are the numbers 0, 1, 2, …
+    let one = 0x3c00u16;
+    let (mut low, mut high) = (0u16, one);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        match half(middle) <= p {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    if low == one {
+        return one;
+    }
+    let (below, above) = (p - half(low), half(low + 1) - p);
+    match above < below || above == below && low % 2 == 1 {
+        true => low + 1,
+        false => low,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +249,14 @@ mod tests {
             assert_eq!(half(bits), want, "{bits:x}");
         }
         assert!(half(0x7e00).is_nan());
+        // Every half is its own nearest; what is between goes to the nearer, or to the even one.
+        for bits in 0..0x3c00 {
+            let (own, next) = (half(bits), half(bits + 1));
+            assert_eq!(to_half(own), bits);
+            assert_eq!(to_half(own + 0.4 * (next - own)), bits);
+            assert_eq!(to_half((own + next) / 2.0), bits + bits % 2);
+        }
+        assert_eq!(to_half(1.0), 0x3c00);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::audit::{
     checks_table, digits, entities, finding, limit, place, promise, provenance, reasons_table,
     summary, verdict,
 };
+use super::audit_reading::{read_as, what_was_read};
 use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
 use super::table::table_with;
@@ -15,6 +16,15 @@ use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
+    out.push_str("<ul class=\"read\">");
+    for input in &audit.inputs {
+        let (name, read) = (safe(&input.name), safe(&read_as(input)));
+        let _ = write!(out, "<li><code>{name}</code> {read}</li>");
+    }
+    for words in what_was_read(audit) {
+        let _ = write!(out, "<li>{}</li>", safe(&words));
+    }
+    out.push_str("</ul>\n");
     out.push_str("<h2 id=\"summary\">Summary</h2>\n");
     // Verdicts in their colour.
     let verdicts: Vec<&CheckVerdict> = audit.checks.iter().map(|check| &check.verdict).collect();

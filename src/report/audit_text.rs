@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::audit::{
     digits, entities, finding, limit, place, promise, provenance, summary, verdict,
 };
+use super::audit_reading::{read_as, what_was_read};
 use super::escape_terminal;
 use crate::audit::{AuditReport, Check, CheckVerdict, Input};
 
@@ -18,6 +19,9 @@ pub(super) fn audit_text(audit: &AuditReport) -> String {
     inputs(&mut out, "Audit of", &audit.inputs);
     if !audit.baseline.is_empty() {
         inputs(&mut out, "Compared with", &audit.baseline);
+    }
+    for words in what_was_read(audit) {
+        let _ = writeln!(out, "{}", escape_terminal(&words));
     }
     for (words, sha256) in provenance(audit) {
         let _ = writeln!(out, "{words}\n  sha256 {}", escape_terminal(sha256));
@@ -39,11 +43,12 @@ fn inputs(out: &mut String, title: &str, inputs: &[Input]) {
     for input in inputs {
         let _ = writeln!(
             out,
-            "{title} {}: {} rows, {} scored\n  sha256 {}",
+            "{title} {}: {} rows, {} scored\n  sha256 {}\n  {}",
             escape_terminal(&input.name),
             input.rows,
             input.usable,
-            escape_terminal(&input.sha256)
+            escape_terminal(&input.sha256),
+            escape_terminal(&read_as(input))
         );
     }
 }

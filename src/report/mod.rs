@@ -17,6 +17,7 @@ mod audit;
 mod audit_ci;
 mod audit_html;
 mod audit_markdown;
+mod audit_reading;
 mod audit_text;
 mod chart;
 mod component;

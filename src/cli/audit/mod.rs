@@ -13,7 +13,7 @@ use super::Failure;
 use super::display::{escaped, style};
 use super::input::{is_stream, open};
 use super::options::threads;
-use super::output::{Output, check_distinct, same, say};
+use super::output::{Output, check_distinct, is_quiet, note, same};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::audit::{
@@ -53,7 +53,7 @@ fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let done = threads(args.threads)?.install(|| work(args, audit, &answerer, strict))?;
     bar.finish_and_clear();
     if let Some(warning) = done.warning {
-        say(&warning);
+        note(&warning);
     }
     output.write(&done.bytes)?;
     output.finish()?;
@@ -165,7 +165,7 @@ fn check_outputs(args: &Args) -> Result<(), Failure> {
     check_distinct(Some(partial), files.chain(states))?;
     if let Some(state) = logs().find(|file| args.merge && same(partial, file)) {
         let name = escaped(&state.to_string_lossy());
-        say(&format!("{name} is read, and replaced when all are merged"));
+        note(&format!("{name} is read, and replaced when all are merged"));
     }
     Ok(())
 }
@@ -307,5 +307,8 @@ fn progress(files: &[PathBuf]) -> ProgressBar {
         ),
     };
     bar.set_style(style(template));
+    if is_quiet() {
+        bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+    }
     bar
 }

@@ -71,7 +71,7 @@ pub(super) fn read(
         }
         let nothing = ClassNames::Numbered(0);
         let classes = known.as_ref().unwrap_or(&nothing);
-        let computed = from_evidence || args.input.answer_from_evidence;
+        let computed = from_evidence || args.input.answers_evidence(&format);
         let rules = batch.rules(classes, Tolerance::Digits, computed);
         let read: Vec<Result<Labelled, Failure>> = (0..batch.len())
             .into_par_iter()

@@ -45,7 +45,7 @@ enum Role {
 
 /// Reads predictions batch by batch.
 pub(super) struct ArrowReader<R> {
-    reader: R,
+    reader: io::Chain<io::Cursor<Vec<u8>>, R>,
     fields: Vec<Field>,
     /// What each column is read for, if for anything.
     roles: Vec<Vec<Role>>,
@@ -117,6 +117,30 @@ fn message(reader: &mut impl Read, limits: &Limits) -> Result<Option<Message>, T
     Ok(Some(Message { description, body }))
 }
 
+/// A description without its length before it, as Polars writes it at the start of a file: it ends where
+/// the mark of the next message stands, which nothing in a description looks like. Otherwise the bytes that
+/// were given are handed back.
+fn bare(
+    start: Vec<u8>,
+    reader: &mut impl Read,
+    limits: &Limits,
+) -> Result<(Option<Bytes>, Vec<u8>), TableError> {
+    // No description is as short as that; it is the place of its first table.
+    let marked = matches!(start.as_slice(), [length, 0, 0, 0, ..] if *length < 16);
+    if !marked {
+        return Ok((None, start));
+    }
+    let mut all = start;
+    loop {
+        let next = exact(reader, 8)?;
+        if next.starts_with(&[0xff; 4]) {
+            return Ok((Some(all.into()), next));
+        }
+        all.extend(next);
+        limits.footer_bytes(all.len() as u64)?;
+    }
+}
+
 impl<R: Read> ArrowReader<R> {
     /// Reads the description of the columns, and finds those that are wanted.
     ///
@@ -127,14 +151,21 @@ impl<R: Read> ArrowReader<R> {
         names: &Fields,
         limits: &Limits,
     ) -> Result<Self, TableError> {
-        let start = exact(&mut reader, 8)?;
-        let schema = if start.starts_with(b"ARROW1") {
-            message(&mut reader, limits)
-        } else {
-            message(&mut io::Cursor::new(start).chain(&mut reader), limits)
+        let mut start = exact(&mut reader, 8)?;
+        if start.starts_with(b"ARROW1") {
+            start = exact(&mut reader, 8)?;
+        }
+        let (description, before) = match bare(start, &mut reader, limits)? {
+            (Some(description), before) => (description, before),
+            (None, start) => {
+                let mut all = io::Cursor::new(start).chain(&mut reader);
+                let schema = message(&mut all, limits)?;
+                let schema = schema.ok_or_else(|| not_arrow("it is empty"))?;
+                (schema.description, Vec::new())
+            }
         };
-        let schema = schema?.ok_or_else(|| not_arrow("it is empty"))?;
-        let root = Table::root(&schema.description);
+        let reader = io::Cursor::new(before).chain(reader);
+        let root = Table::root(&description);
         let table = root.filter(|root| root.byte(1) == Some(SCHEMA));
         let table = table.and_then(|root| root.table(2));
         let table = table.ok_or_else(|| not_arrow("it does not begin with a description"))?;
@@ -147,10 +178,10 @@ impl<R: Read> ArrowReader<R> {
                 roles.push(role);
             }
         };
-        for label in columns.label {
+        if let Some(label) = columns.label {
             put(label, Role::Label);
         }
-        for id in columns.id {
+        if let Some(id) = columns.id {
             put(id, Role::Id);
         }
         for name in &names.others {

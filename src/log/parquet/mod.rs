@@ -13,10 +13,12 @@
 //! | `pages` | the headers of pages, and the memory they ask for |
 //! | `values` | from pages to values |
 //! | `column` | one column of one group of rows |
+//! | `rewrite` | the same file with other answers |
 
 mod column;
 mod footer;
 mod pages;
+mod rewrite;
 mod shared;
 mod thrift;
 mod values;
@@ -39,6 +41,8 @@ use super::columns::{Columns, ColumnsError};
 use super::fields::Fields;
 use super::limits::{LimitError, Limits};
 use super::table::{Answers, Cell, Lists, Names, SEVERAL_LABELS, TableBatch};
+
+pub use self::rewrite::TableRewriter;
 
 /// Values in one batch: enough work to share among threads, little enough to be forgotten.
 const BATCH_VALUES: usize = 1 << 17;
@@ -71,6 +75,9 @@ pub enum TableError {
         /// The limit.
         limit: LimitError,
     },
+    /// It cannot be written again.
+    #[error("cannot be written: {0}")]
+    Write(String),
     /// Its description is beyond a limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
@@ -242,10 +249,10 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             leaves.into_iter().map(wanted).collect()
         };
         let mut wanted = Vec::new();
-        for label in columns.label {
+        if let Some(label) = columns.label {
             wanted.extend(want(label, Role::Label)?);
         }
-        for id in columns.id {
+        if let Some(id) = columns.id {
             wanted.extend(want(id, Role::Id)?);
         }
         for name in &names.others {

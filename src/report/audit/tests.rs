@@ -45,6 +45,15 @@ fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
 }
 
 /// An audit with `text` wherever a log can put some.
+/// What was read, under names that are this text.
+fn hostile_reading(text: &str) -> crate::log::Reading {
+    let mut reading = crate::log::Reading::in_memory();
+    reading.label = Some(text.to_owned());
+    reading.id = Some(text.to_owned());
+    reading.probabilities = vec![text.to_owned(), text.to_owned()];
+    reading
+}
+
 fn sample(text: &str) -> AuditReport {
     let checks = vec![
         check("a", CheckVerdict::Pass, text),
@@ -81,6 +90,10 @@ fn sample(text: &str) -> AuditReport {
             sha256: "00ff".into(),
             rows: 12,
             usable: 10,
+            computed: 1,
+            rounded: 1,
+            reading: hostile_reading(text),
+            fitted_on: Some(true),
         }],
         baseline: vec![],
         rejected: Rejected {
@@ -95,6 +108,7 @@ fn sample(text: &str) -> AuditReport {
                 field: text.to_owned(),
                 message: text.to_owned(),
             }],
+            withheld: None,
         },
         entities: Repeats {
             named_rows: 10,
@@ -108,6 +122,7 @@ fn sample(text: &str) -> AuditReport {
             bins: 15,
             confidence: 0.95,
             seed: 0,
+            tolerance_follows_digits: true,
             calibration: Some(text.to_owned()),
             confidence_function: "reference".to_string(),
             model: Some(ModelUsed {

@@ -1,12 +1,16 @@
 //! `lpf audit` from end to end.
 
 mod entities;
+mod forms;
 mod hostile;
+mod misleading;
 mod model;
 mod outputs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod posteriors;
+#[cfg(feature = "parquet")]
+mod real_logs;
 mod reference;
 mod shards;
 
