@@ -220,6 +220,15 @@ fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audi
         .seed(args.seed)
         .independent_rows(args.independent_rows)
         .strict(args.strict || gate.strict.unwrap_or(false));
+    // States have the slices that they were made with.
+    if !args.merge {
+        let by = match args.by.is_empty() {
+            true => gate.by.as_deref().unwrap_or_default(),
+            false => &args.by,
+        };
+        let segments = args.segments || gate.segments.unwrap_or(false);
+        audit = audit.by(by).segments(segments);
+    }
     if let Some(classes) = args.classes.as_ref().or(gate.classes.as_ref()) {
         audit = audit.classes(classes);
     }
