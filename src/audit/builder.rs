@@ -171,6 +171,7 @@ pub struct Audit<'a> {
     prior: Option<Vec<f64>>,
     by: Vec<String>,
     segments: bool,
+    reading: String,
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
@@ -204,6 +205,7 @@ impl<'a> Audit<'a> {
             prior: None,
             by: Vec::new(),
             segments: false,
+            reading: String::new(),
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
@@ -263,6 +265,13 @@ impl<'a> Audit<'a> {
     /// answerer, or how often each class was true].
     pub fn prior(mut self, prior: impl Into<Vec<f64>>) -> Self {
         self.prior = Some(prior.into());
+        self
+    }
+
+    /// The options of a command line that say how the log is read: commands that the report suggests have
+    /// them too.
+    pub fn reading(mut self, options: impl Into<String>) -> Self {
+        self.reading = options.into();
         self
     }
 
@@ -419,6 +428,7 @@ impl<'a> Audit<'a> {
             seed: self.seed,
             prior,
             independent_rows: self.independent_rows,
+            reading: self.reading.clone(),
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,

@@ -345,6 +345,8 @@ pub struct Check {
     pub power: Option<Power>,
     /// The finding in one plain sentence.
     pub sentence: String,
+    /// What to do about a failure, or to decide: a command or a step.
+    pub next: Option<String>,
     /// The worst rows, worst first.
     pub worst: Vec<Offender>,
 }
@@ -437,6 +439,36 @@ pub struct Curves {
     pub risk_coverage: Vec<RiskPoint>,
     /// What removing items can do, by their number.
     pub influence: Vec<InfluencePoint>,
+    /// Each class by itself; empty with more than 32 classes.
+    pub classes: Vec<ClassCurve>,
+    /// Rows by true class, and in it by predicted class; empty with more than 64 classes.
+    pub confusion: Vec<Vec<u64>>,
+}
+
+/// One class against all others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ClassCurve {
+    /// Its name.
+    pub class: String,
+    /// Rows in which it was true.
+    pub rows: u64,
+    /// The share of its predictions that were right; zero where it was never predicted.
+    pub precision: f64,
+    /// The share of its rows for which it was predicted; zero where it was never true.
+    pub recall: f64,
+    /// The harmonic mean of both.
+    pub f1: f64,
+    /// Area under the ROC curve; none where it was never or always true.
+    pub auroc: Option<f64>,
+    /// Area under the curve of precision over recall; none where it was never true.
+    pub average_precision: Option<f64>,
+    /// False and true positive rate.
+    pub roc: Vec<(f64, f64)>,
+    /// Recall and precision.
+    pub precision_recall: Vec<(f64, f64)>,
+    /// Its probability against how often it was true.
+    pub reliability: Vec<ReliabilityPoint>,
 }
 
 /// One bin of the reliability diagram.

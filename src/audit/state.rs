@@ -147,6 +147,10 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     };
     let fits = [
         (tally.grid.checked_count() == Some(n), "the grid"),
+        (
+            tally.by_class.fits(&scores.labels, &scores.predicted),
+            "the classes",
+        ),
         (tally.clusters.rows() == Some(n), "the entities"),
         (briers == Some(n), "the Brier scores"),
         (scores.labels.iter().sum::<u64>() == n, "the labels"),

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::class_tally::ClassTally;
 use super::clusters::{Clusters, RowValues, entity_hash};
 use super::evidence_tally::{EvidenceTally, WithEvidence};
 use super::grid::Grid;
@@ -141,6 +142,8 @@ pub struct Tally {
     pub scores: Evaluation,
     /// Their confidence and correctness on a fine grid.
     pub grid: Grid,
+    /// How well classes are told apart.
+    pub by_class: ClassTally,
     /// Their Brier scores, counted in [`BRIER_STEPS`] steps.
     pub briers: Vec<u64>,
     /// Their entities.
@@ -181,6 +184,7 @@ impl Tally {
         Ok(Tally {
             scores: Evaluation::new(settings.classes.len(), settings.bins)?,
             grid: Grid::default(),
+            by_class: ClassTally::new(settings.classes.len()),
             briers: vec![0; BRIER_STEPS],
             clusters: Clusters::default(),
             settings,
@@ -244,6 +248,7 @@ impl Tally {
         waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
         let scores = self.scores.add_named(p, named, label)?;
+        self.by_class.add(p, named, label);
         let step = (scores.brier * (BRIER_STEPS / 2) as f64) as usize;
         self.briers[step.min(BRIER_STEPS - 1)] += 1;
         if let Some(&confidence) = p.get(named) {
@@ -421,6 +426,7 @@ impl Tally {
         }
         self.grid
             .merge(&other.grid)
+            .and_then(|()| self.by_class.merge(&other.by_class))
             .and_then(|()| self.clusters.merge(&other.clusters))
             .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))

@@ -58,19 +58,7 @@ fn mean_confidence(tally: &Scored<'_>) -> f64 {
 
 fn reliability_points(top: &Reliability) -> Vec<ReliabilityPoint> {
     let ranges = top_gaps(top, 1.0 - super::CONFIDENCE);
-    let filled = top.bins().into_iter().filter(|bin| bin.count > 0);
-    filled
-        .zip(ranges)
-        .map(|(bin, range)| ReliabilityPoint {
-            lower: bin.lower,
-            upper: bin.upper,
-            count: bin.count,
-            confidence: range.confidence,
-            accuracy: range.rate,
-            accuracy_low: range.low,
-            accuracy_high: range.high,
-        })
-        .collect()
+    super::classes::reliability(top, &ranges)
 }
 
 /// The bins of the predicted class, with ranges that all hold at once with probability `1 − δ`.

@@ -17,8 +17,10 @@
 mod assumptions;
 mod calibration;
 mod class_gaps;
+mod classes;
 mod drift;
 mod evidence;
+mod next;
 mod registry;
 mod scores;
 mod sets;
@@ -53,6 +55,8 @@ pub(super) struct CheckSettings {
     pub demand: Demand,
     /// Whether rows are independent though entities repeat.
     pub independent_rows: bool,
+    /// The options of a command line that say how the log is read.
+    pub reading: String,
 }
 
 /// What makes an audit fail beside a check that fails.
@@ -88,6 +92,7 @@ impl Default for CheckSettings {
             prior: None,
             demand: Demand::NoFailure,
             independent_rows: false,
+            reading: String::new(),
         }
     }
 }
@@ -314,6 +319,7 @@ impl<'a> Gate<'a> {
             verdict,
             power: None,
             sentence,
+            next: None,
             worst: Vec::new(),
         }
     }
@@ -340,6 +346,7 @@ pub(super) fn audit(
     let scored = tally.scored();
     calibration::checks(&gate, &scored, &rows, &mut checks, &mut curves);
     scores::checks(&gate, &scored, &rows, &classes, &mut checks, &mut curves);
+    classes::checks(&gate, tally, &rows, &classes, &mut checks, &mut curves);
     evidence::checks(&gate, tally, &rows, &mut checks, &mut curves);
     sets::checks(&gate, tally, &rows, &mut checks);
     if let Some(baseline) = baseline {
@@ -348,6 +355,9 @@ pub(super) fn audit(
     }
     let slices = slices::slices(tally, settings, judged, &rows);
     let sources = sources::sources(tally, settings, &rows);
+    for check in &mut checks {
+        check.next = next::next(check, tally, settings, &sources);
+    }
     let reasons = tally.unusable.counts.iter();
     AuditReport {
         schema_version: SCHEMA_VERSION,

@@ -154,7 +154,9 @@ fn log_losses(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>, checks: &mut
     let id = "log_loss_clipped";
     let value = scores.clipped[0].to_f64() / count;
     let sentence = format!(
-        "With probabilities below {SMALLEST} counted as {SMALLEST}, the mean log loss is {value:.4} nats."
+        "With probabilities below {SMALLEST} counted as {SMALLEST}, the mean log loss is {value:.4} nats. \
+         (Tools that clip at about 1e-16, as scikit-learn does, count a true class of probability zero as \
+         36 nats instead of infinitely many.)"
     );
     let estimate = mean(rows, value, clipped, (0.0, largest), gate.delta(id));
     checks.push(gate.estimate(id, estimate, sentence));
@@ -214,7 +216,15 @@ fn briers(
     let id = "brier";
     let estimate = brier_of(tally, rows, gate.delta(id));
     let value = estimate.value;
-    let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.");
+    // Over two classes both terms are alike, and scikit-learn takes one of them.
+    let half = match tally.scores.labels.len() {
+        2 => format!(
+            " Other tools, scikit-learn among them, count one of the two classes and print {:.4}.",
+            value / 2.0
+        ),
+        _ => String::new(),
+    };
+    let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.{half}");
     checks.push(gate.estimate(id, estimate, sentence));
 
     let sum = |gaps: &[Vec<BinGap>], f: &dyn Fn(&BinGap) -> f64| -> f64 {

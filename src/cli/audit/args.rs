@@ -57,6 +57,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "text")]
     pub(super) format: Format,
 
+    /// In text, also show checks that only inform, checks that were not run, and all slices
+    #[arg(long)]
+    pub(super) all: bool,
+
     /// Where to write: a file that appears complete or not at all [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
