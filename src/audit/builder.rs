@@ -543,11 +543,14 @@ mod tests {
             format!("{{\"entity\":\"{id}\",\"label\":{label},\"probs\":[{p},{q}]}}\n")
         };
         let lines: String = rows.iter().map(line).collect();
-        let batch = |rows: &[(&str, Option<u64>, [f64; 2])]| RowBatch {
-            labels: rows.iter().map(|row| row.1.map(Label::Number)).collect(),
-            answers: rows.iter().flat_map(|row| row.2).collect(),
-            entities: rows.iter().map(|row| Some(row.0.into())).collect(),
-            ..RowBatch::default()
+        let batch = |rows: &[(&str, Option<u64>, [f64; 2])]| {
+            let mut batch = RowBatch::default();
+            for (id, label, p) in rows {
+                batch.labels.push(label.map(Label::Number));
+                batch.answers.extend(p);
+                batch.entities.push(Some((*id).into()));
+            }
+            batch
         };
         for names in [None, Some(vec!["no".to_string(), "yes".to_string()])] {
             let source = Columns(vec![batch(&rows[4..]), batch(&rows[..4])], names.clone());
