@@ -315,13 +315,12 @@ def audit(
             field="weights",
         )
     asked = _settings(limits=limits, tolerance=tolerance, **settings)
-    if classes is not None:
-        classes = [str(c) for c in classes]
-    wanted = _Wanted(classes, groups, ids, name, asked)
+    names = None if classes is None else [str(c) for c in classes]
+    wanted = _Wanted(names, groups, ids, name, asked)
     inputs, found = wanted.inputs(y, p, evidence)
     if tolerance is None:
         asked["tolerance"] = found
-    asked["classes"] = classes
+    asked["classes"] = names
     before: list[Any] = []
     if isinstance(baseline, Audit):
         before = [baseline._report]

@@ -54,7 +54,12 @@ class _Estimator:
         return hasattr(self, "_map")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        from sklearn.utils import (  # type: ignore[import-untyped,unused-ignore]
+            ClassifierTags,
+            InputTags,
+            Tags,
+            TargetTags,
+        )
 
         return Tags(
             estimator_type="classifier",
@@ -67,7 +72,9 @@ class _Estimator:
         if not hasattr(self, "_map"):
             said = f"this {type(self).__name__} is not fitted yet; call fit(p, y) first"
             try:
-                from sklearn.exceptions import NotFittedError
+                from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
+                    NotFittedError,
+                )
             except ImportError:
                 raise CalibrationError(said) from None
             raise NotFittedError(said)
@@ -197,11 +204,6 @@ class Calibrator(_Estimator):
         given = self._rows(p)
         tolerance = given.tolerance if self.tolerance is None else self.tolerance
         return fitted.apply(given.rows, tolerance)[0]
-
-    #: Calibrated probabilities as features, for a pipeline.
-    def transform(self, p: Any) -> Floats:
-        """As :meth:`predict_proba`."""
-        return self.predict_proba(p)
 
     def predict(self, p: Any) -> npt.NDArray[Any]:
         """The classes that are named. Histogram and isotonic maps keep the class that was named before."""

@@ -26,7 +26,7 @@ class Given(NamedTuple):
     rows: Rows
     tolerance: Optional[float]
     classes: Optional[list[str]]
-    count: int
+    length: int
 
 
 class Table:
@@ -51,7 +51,7 @@ def table_of(value: Any) -> Optional[Table]:
         return Table(value.column_names, list(value.columns))
     if hasattr(value, "__arrow_c_stream__") and not _is_column(value):
         try:
-            import pyarrow
+            import pyarrow  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             raise SettingError(
                 f"{type(value).__name__} is an Arrow stream, which pyarrow is needed for"
@@ -72,9 +72,10 @@ def _plain(column: Any) -> npt.NDArray[Any]:
     """A column as an array, without copying where it is one already."""
     kind = type(column).__module__.partition(".")[0]
     if kind == "pyarrow":
-        return np.asarray(column.to_numpy(zero_copy_only=False) if hasattr(column, "chunks") is False
-                          else column.to_numpy())
-    dtype = getattr(column, "dtype", None)
+        return np.asarray(
+            column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+        )
+    dtype: Any = getattr(column, "dtype", None)
     if kind == "pandas" and not isinstance(dtype, np.dtype) and hasattr(dtype, "numpy_dtype"):
         # A nullable column: what is missing is NaN, where there is such a number.
         if np.dtype(dtype.numpy_dtype).kind == "f":
@@ -94,6 +95,8 @@ def numbers(column: Any) -> npt.NDArray[Any]:
         return array
     if array.dtype == object and array.ndim == 1 and len(array) and np.ndim(array[0]) == 1:
         array = np.stack([np.asarray(row, dtype=np.float64) for row in array])
+    if array.dtype.kind == "c":
+        raise RecordError("probabilities: complex numbers are not supported")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -102,7 +105,7 @@ def numbers(column: Any) -> npt.NDArray[Any]:
 
 def coded(column: Any) -> tuple[npt.NDArray[np.int64], list[object]]:
     """Codes of the values of a column, in the order of their first appearance; nothing has no code."""
-    dtype = getattr(column, "dtype", None)
+    dtype: Any = getattr(column, "dtype", None)
     if hasattr(column, "cat") and hasattr(dtype, "categories") and hasattr(column.cat, "codes"):
         codes = np.asarray(column.cat.codes).astype(np.int64)
         codes[codes < 0] = _MISSING
