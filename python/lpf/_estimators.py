@@ -80,19 +80,26 @@ class _Estimator:
             raise NotFittedError(said)
         return self._map
 
-    def _rows(self, p: Any, y: Any = None) -> Given:
-        """The rows to fit to or, without labels, to answer."""
+    def _labelled(self, p: Any, y: Any) -> Given:
+        """The rows to fit to."""
         if y is None:
-            given = rows_of(None, p)
-        else:
-            given = rows_of(y, p, classes=self._classes(y, p))
-        expected = getattr(self, "n_features_in_", None)
-        return given if y is not None or expected is None else _checked(given, p, expected)
+            raise CalibrationError("fit requires y to be passed, but the target y is None")
+        return rows_of(y, p, classes=self._classes(y, p))
+
+    def _rows(self, p: Any) -> Given:
+        """The rows to answer."""
+        given = rows_of(None, p)
+        found, expected = given.rows.classes, self.n_features_in_
+        if found != expected:
+            raise CalibrationError(f"{found} columns of probabilities, but the map is for {expected}")
+        return given
 
     def _classes(self, y: Any, p: Any) -> Optional[list[str]]:
         """The names of the classes: those in ``y``, sorted, as scikit-learn orders columns, where there
         are as many as columns; none where labels are positions."""
         _, values = coded(y)
+        if any(isinstance(value, float) for value in values):
+            raise CalibrationError("Unknown label type: continuous numbers are no classes")
         width = rows_of(None, p).rows.classes
         found = sorted(values, key=lambda value: (str(type(value)), value))
         whole = all(isinstance(value, (int, np.integer)) for value in found)
@@ -128,13 +135,6 @@ class _Estimator:
         self.__dict__.update(state)
         if text is not None:
             self._map = Map.of_json(text)
-
-
-def _checked(given: Given, p: Any, expected: int) -> Given:
-    found = given.rows.classes
-    if found != expected:
-        raise CalibrationError(f"{found} columns of probabilities, but the map is for {expected}")
-    return given
 
 
 class Calibrator(_Estimator):
@@ -190,7 +190,7 @@ class Calibrator(_Estimator):
 
     def fit(self, p: Any, y: Any) -> Calibrator:
         """Fits the map to predictions and their outcomes; their order does not matter."""
-        given = self._rows(p, y)
+        given = self._labelled(p, y)
         tolerance = given.tolerance if self.tolerance is None else self.tolerance
         self._map = Map.fit(given.rows, self.method, self.bins, self.seed, tolerance)
         self.n_features_in_ = given.rows.classes
@@ -276,7 +276,7 @@ class ConformalSets(_Estimator):
 
     def fit(self, p: Any, y: Any) -> ConformalSets:
         """Finds the thresholds; on other rows than the model was trained on."""
-        given = self._rows(p, y)
+        given = self._labelled(p, y)
         tolerance = given.tolerance if self.tolerance is None else self.tolerance
         self._map = Map.conformal(given.rows, self.coverage, self.score, self.by_class, tolerance)
         self.n_features_in_ = given.rows.classes

@@ -39,6 +39,8 @@ class Table:
 
 def table_of(value: Any) -> Optional[Table]:
     """The table that a value is, if it is one; only columns that are asked for are looked at."""
+    if hasattr(value, "tocsr"):
+        raise RecordError("sparse input is not supported; give a dense array")
     kind = type(value).__module__.partition(".")[0]
     if kind == "pandas" and hasattr(value, "iloc") and hasattr(value, "columns"):
         return Table(value.columns, [value.iloc[:, j] for j in range(value.shape[1])])
@@ -96,7 +98,7 @@ def numbers(column: Any) -> npt.NDArray[Any]:
     if array.dtype == object and array.ndim == 1 and len(array) and np.ndim(array[0]) == 1:
         array = np.stack([np.asarray(row, dtype=np.float64) for row in array])
     if array.dtype.kind == "c":
-        raise RecordError("probabilities: complex numbers are not supported")
+        raise RecordError("probabilities: Complex data not supported")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
