@@ -56,7 +56,7 @@ pub use checks::{
     CHECKS, CONFIDENCE, CheckKind, ThresholdError, default_thresholds, set_threshold,
 };
 pub use clusters::Repeats;
-pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
+pub use gate_file::{Gate, GateColumns, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use monitor::{
     Alarm, Direction, MAX_GROUPS, MAX_MONITOR_BYTES, Monitor, MonitorError, MonitorSettings, Part,
     Watch,

@@ -17,6 +17,7 @@ mod memory;
 mod monitor;
 mod options;
 mod output;
+mod settings;
 mod signals;
 mod train;
 mod verify;

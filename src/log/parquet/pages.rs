@@ -4,6 +4,11 @@
 //! bounds of our own, so that a file that announces more than it holds is refused first.
 use std::io::{self, Read, Seek};
 
+use parquet::basic::Encoding;
+use parquet::column::page::Page;
+use parquet::errors::ParquetError;
+
+use super::super::codec::Codec;
 use super::shared::Shared;
 use super::thrift::{MAX_DEPTH, STRUCT, Stop, Thrift};
 
@@ -21,6 +26,8 @@ pub(super) struct Chunk {
     pub length: u64,
     /// The fewest bytes of a value in a dictionary.
     pub smallest_value: u64,
+    /// Whether values are truth values, which may be in runs.
+    pub truths: bool,
 }
 
 /// Why pages cannot be read.
@@ -58,7 +65,7 @@ pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64
         at += compressed;
         match header.kind {
             DATA | DATA_V2 => {
-                check_encoding(header.encoding, dictionary.is_some())?;
+                check_encoding(header.encoding, dictionary.is_some(), chunk.truths)?;
                 page = page.max(compressed + uncompressed);
             }
             DICTIONARY => {
@@ -88,12 +95,14 @@ const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
 const PLAIN: i64 = 0;
 const PLAIN_DICTIONARY: i64 = 2;
+const RLE: i64 = 3;
 const RLE_DICTIONARY: i64 = 8;
 const BYTE_STREAM_SPLIT: i64 = 9;
 
 /// The delta encodings announce sizes inside of the page, where they cannot be checked beforehand.
-fn check_encoding(encoding: i64, has_dictionary: bool) -> Result<(), PageError> {
+fn check_encoding(encoding: i64, has_dictionary: bool, truths: bool) -> Result<(), PageError> {
     match encoding {
+        RLE if truths => Ok(()),
         PLAIN | BYTE_STREAM_SPLIT => Ok(()),
         PLAIN_DICTIONARY | RLE_DICTIONARY if has_dictionary => Ok(()),
         PLAIN_DICTIONARY | RLE_DICTIONARY => Err(PageError::Damaged("there is no dictionary")),
@@ -114,6 +123,114 @@ struct Header {
     uncompressed: i64,
     encoding: i64,
     values: i64,
+    /// Of a data page of the first version: how levels are encoded.
+    levels: i64,
+    /// Of the second version: the bytes of both levels, and whether the rest is compressed.
+    definition: i64,
+    repetition: i64,
+    plain: bool,
+}
+
+/// The pages of a column, one after the other, each no larger than its header says.
+pub(super) struct Pages<R> {
+    pub file: Shared<R>,
+    pub at: u64,
+    pub end: u64,
+    pub codec: Codec,
+}
+
+impl<R: Read + Seek> Iterator for Pages<R> {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.at < self.end {
+            let page = self.page();
+            if page.is_err() {
+                self.at = self.end;
+            }
+            match page.transpose() {
+                Some(page) => return Some(page),
+                None => continue,
+            }
+        }
+        None
+    }
+}
+
+impl<R: Read + Seek> Pages<R> {
+    /// The next page; none where it is an index.
+    fn page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let general = |what: String| ParquetError::General(what);
+        let (header, taken) = read_header(&self.file, self.at, self.end)
+            .map_err(|error| general(error.to_string()))?;
+        let small = |number: i64| {
+            u32::try_from(number)
+                .map_err(|_| general("a page has no size, or one below zero".into()))
+        };
+        let (compressed, uncompressed) = (small(header.compressed)?, small(header.uncompressed)?);
+        self.at += taken;
+        let bytes = self.file.exact(self.at, compressed as usize);
+        let bytes = bytes.map_err(|error| ParquetError::External(Box::new(error)))?;
+        self.at += u64::from(compressed);
+        let values = || small(header.values);
+        let unpacked = |bytes: &[u8], size: usize| {
+            let unpacked = self.codec.unpacked(bytes, size);
+            unpacked.map_err(|what| general(what.to_string()))
+        };
+        let encoding = match header.encoding {
+            PLAIN => Encoding::PLAIN,
+            PLAIN_DICTIONARY => Encoding::PLAIN_DICTIONARY,
+            RLE => Encoding::RLE,
+            RLE_DICTIONARY => Encoding::RLE_DICTIONARY,
+            BYTE_STREAM_SPLIT => Encoding::BYTE_STREAM_SPLIT,
+            _ => return Err(general("a page has no known encoding".into())),
+        };
+        Ok(match header.kind {
+            DATA => Some(Page::DataPage {
+                buf: unpacked(&bytes, uncompressed as usize)?.into(),
+                num_values: values()?,
+                encoding,
+                def_level_encoding: match header.levels {
+                    RLE => Encoding::RLE,
+                    _ => Encoding::PLAIN,
+                },
+                rep_level_encoding: Encoding::RLE,
+                statistics: None,
+            }),
+            DICTIONARY => Some(Page::DictionaryPage {
+                buf: unpacked(&bytes, uncompressed as usize)?.into(),
+                num_values: values()?,
+                encoding,
+                is_sorted: false,
+            }),
+            DATA_V2 => {
+                let (definition, repetition) =
+                    (small(header.definition)?, small(header.repetition)?);
+                let levels = definition as usize + repetition as usize;
+                let size = (uncompressed as usize).checked_sub(levels);
+                let (Some((before, after)), Some(size)) = (bytes.split_at_checked(levels), size)
+                else {
+                    return Err(general("levels reach beyond their page".into()));
+                };
+                let after = match header.plain {
+                    true => after.to_vec(),
+                    false => unpacked(after, size)?,
+                };
+                Some(Page::DataPageV2 {
+                    buf: [before, &after].concat().into(),
+                    num_values: values()?,
+                    encoding,
+                    num_nulls: 0,
+                    num_rows: 0,
+                    def_levels_byte_len: definition,
+                    rep_levels_byte_len: repetition,
+                    is_compressed: false,
+                    statistics: None,
+                })
+            }
+            _ => None,
+        })
+    }
 }
 
 /// The header at `at`, and how many bytes it takes.
@@ -148,6 +265,10 @@ impl Thrift<'_> {
             uncompressed: -1,
             encoding: -1,
             values: -1,
+            levels: -1,
+            definition: 0,
+            repetition: 0,
+            plain: false,
         };
         let mut id = 0;
         while let Some(kind) = self.field(&mut id)? {
@@ -171,6 +292,11 @@ impl Thrift<'_> {
             match kind {
                 4..=6 if id == 1 => header.values = self.integer()?,
                 4..=6 if id == encoding => header.encoding = self.integer()?,
+                4..=6 if (id, encoding) == (3, 2) => header.levels = self.integer()?,
+                4..=6 if (id, encoding) == (5, 4) => header.definition = self.integer()?,
+                4..=6 if (id, encoding) == (6, 4) => header.repetition = self.integer()?,
+                // A truth value is its own type: 1 is true, 2 is false.
+                2 if (id, encoding) == (7, 4) => header.plain = true,
                 kind => self.skip(kind, MAX_DEPTH)?,
             }
         }
@@ -190,6 +316,7 @@ mod tests {
             start: 0,
             length: bytes.len() as u64,
             smallest_value,
+            truths: false,
         };
         held(&file, chunk)
     }
