@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-record prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
-        bench report experiments lint kani-setup need-cargo torture fuzz mutants
+        bench report experiments lint kani-setup need-cargo torture fuzz mutants wheel python-test
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -116,6 +116,26 @@ bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
 torture: need-cargo ## Every system call that writes refused, and the process killed at it (needs strace, minutes).
 	$(CARGO) build --quiet --bin lpf
 	tests/torture/syscalls.sh target/debug/lpf
+
+# The Python package: see python/README.md. Its environment is made anew whenever what it needs changes.
+PYTHON ?= python3
+VENV := target/python
+# The tests run what `cargo test` has built the parts of already; `release` is what pip builds.
+PYTHON_PROFILE ?= dev
+
+wheel: need-cargo $(VENV)/made ## The wheel of the Python package, with the command lpf in it: target/wheels.
+	cd python && ../$(VENV)/bin/maturin build --quiet --release --out ../target/wheels
+	@ls -sh target/wheels/*.whl; echo 'make wheel: pip install target/wheels/*.whl'
+
+$(VENV)/made: python/pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' pytest mypy scikit-learn mapie pandas polars pyarrow
+	@touch $@
+
+python-test: need-cargo $(VENV)/made ## The Python package installed into target/python, and its tests: peers, types, doctests, the example.
+	cd python && VIRTUAL_ENV='$(CURDIR)/$(VENV)' ../$(VENV)/bin/maturin develop --quiet --profile $(PYTHON_PROFILE)
+	cd python && ../$(VENV)/bin/python -m pytest
+	@echo 'make python-test: all tests of the Python package passed'
 
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60

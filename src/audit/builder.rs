@@ -38,6 +38,7 @@ enum Content<'a> {
     Stream(Box<dyn Read + Send + 'a>),
     Reader(Box<LogReader<'a>>),
     State(Box<dyn Read + Send + 'a>),
+    Tally(Box<Tally>),
     /// Probabilities, the predicted and the true class.
     Rows(Vec<(&'a [f64], usize, usize)>),
 }
@@ -71,6 +72,11 @@ impl<'a> Log<'a> {
     /// [`write_state`](super::write_state).
     pub fn state(name: impl Into<String>, reader: impl Read + Send + 'a) -> Self {
         Log::new(name, Content::State(Box::new(reader)))
+    }
+
+    /// The tally of a part of the log, as [`Audit::tally`] gives it.
+    pub fn tally(name: impl Into<String>, tally: Tally) -> Self {
+        Log::new(name, Content::Tally(Box::new(tally)))
     }
 
     /// Predictions in memory with their true classes.
@@ -116,6 +122,7 @@ impl<'a> Log<'a> {
             }
             Content::Reader(reader) => Ok(*reader),
             Content::State(reader) => return Ok(read_state(reader, limits)?),
+            Content::Tally(tally) => return Ok(*tally),
             Content::Rows(rows) => return settings.rows(&name, &rows),
         };
         scan(&name, reader?, settings, progress)
@@ -577,6 +584,80 @@ mod tests {
         // Labels and lengths that do not fit are an error with their row.
         let wrong = Audit::of(Log::predictions("rows", &predictions, &[0, 2, 1])).run();
         assert_eq!(wrong.unwrap_err().line(), Some(2));
+    }
+
+    /// Columns in memory.
+    struct Columns(Vec<crate::log::RowBatch>, Option<Vec<String>>);
+
+    impl crate::log::RowSource for Columns {
+        fn classes(&self) -> Option<&[String]> {
+            self.1.as_deref()
+        }
+        fn fill(&mut self, batch: &mut crate::log::RowBatch) -> std::io::Result<()> {
+            *batch = self.0.pop().unwrap_or_default();
+            Ok(())
+        }
+    }
+
+    /// Rows in memory, in two batches, and the same rows as JSON lines: the same report, line numbers and
+    /// reasons of rejected rows among it, but for the digest.
+    #[test]
+    fn rows_in_memory_are_audited_as_their_log_is() {
+        use crate::log::{Label, RowBatch};
+        let nan = f64::NAN;
+        let rows: [(&str, Option<u64>, [f64; 2]); 6] = [
+            ("a", Some(0), [0.75, 0.25]),
+            ("b", Some(1), [0.5, 0.5]),
+            ("a", Some(1), [0.125, 0.875]),
+            ("c", None, [0.125, 0.875]),
+            ("d", Some(7), [0.125, 0.875]),
+            ("e", Some(0), [nan, 0.25]),
+        ];
+        let number = |p: f64| match p.is_nan() {
+            true => "null".to_string(),
+            false => p.to_string(),
+        };
+        let line = |(id, label, [p, q]): &(&str, Option<u64>, [f64; 2])| {
+            let label = label.map_or("null".to_string(), |l| l.to_string());
+            let (p, q) = (number(*p), number(*q));
+            format!("{{\"entity\":\"{id}\",\"label\":{label},\"probs\":[{p},{q}]}}\n")
+        };
+        let lines: String = rows.iter().map(line).collect();
+        let batch = |rows: &[(&str, Option<u64>, [f64; 2])]| {
+            let mut batch = RowBatch::default();
+            for (id, label, p) in rows {
+                batch.labels.push(label.map(Label::Number));
+                batch.answers.extend(p);
+                batch.entities.push(Some((*id).into()));
+            }
+            batch
+        };
+        for names in [None, Some(vec!["no".to_string(), "yes".to_string()])] {
+            let source = Columns(vec![batch(&rows[4..]), batch(&rows[..4])], names.clone());
+            let memory = Log::reader("rows", LogReader::rows(source));
+            let (mut memory, mut log) = (
+                Audit::of(memory),
+                Audit::of(Log::stream("rows", lines.as_bytes())),
+            );
+            if let Some(names) = names {
+                memory = memory.classes(names.clone());
+                log = log.classes(names);
+            }
+            let (mut memory, log) = (memory.run().unwrap(), log.run().unwrap());
+            assert_eq!(memory.rejected.count, 3);
+            assert_ne!(memory.inputs, log.inputs);
+            memory.inputs.clone_from(&log.inputs);
+            // As text, in which NaN equals NaN.
+            assert_eq!(memory.to_html(), log.to_html());
+        }
+    }
+
+    #[test]
+    fn a_tally_in_memory_is_as_good_as_its_log() {
+        let line = &b"{\"probs\":[0.75,0.25],\"label\":0}"[..];
+        let log = || Audit::of(Log::stream("log", line));
+        let tally = Log::tally("part", log().tally().unwrap());
+        assert_eq!(Audit::of(tally).run().unwrap(), log().run().unwrap());
     }
 
     #[test]

@@ -79,9 +79,17 @@ enum Command {
 ///
 /// Whatever happens, the process ends with 0, 1 or 2, or by the signal that ended it.
 pub fn main() -> ExitCode {
+    main_with(std::env::args_os())
+}
+
+/// Runs the command that these arguments ask for, of which the first is the name of the program; it takes
+/// over the signals of the process. Otherwise as [`main`].
+pub fn main_with<A: Into<std::ffi::OsString> + Clone>(
+    arguments: impl IntoIterator<Item = A> + std::panic::UnwindSafe,
+) -> ExitCode {
     let outcome = std::panic::catch_unwind(|| {
         signals::install()?;
-        match Cli::try_parse() {
+        match Cli::try_parse_from(arguments) {
             Ok(cli) => run(&cli),
             Err(answer) => answered(&answer),
         }

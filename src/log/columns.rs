@@ -157,6 +157,22 @@ impl Columns {
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
+
+    /// The position of the column of true classes.
+    pub fn label_column(&self) -> usize {
+        self.label
+    }
+
+    /// The position of the column that names entities, where there is one.
+    pub fn id_column(&self) -> Option<usize> {
+        self.id
+    }
+
+    /// The positions of the columns of probabilities, one for each class.
+    pub fn probability_columns(&self) -> &[usize] {
+        &self.probabilities
+    }
+
     /// The field of a line in the column of this name; none where there is no such column, or the field
     /// is empty.
     pub(super) fn field(&self, line: &[u8], name: &str) -> Option<String> {

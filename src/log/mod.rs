@@ -8,6 +8,7 @@
 //! | `lines` | [`LineReader`]: files of any length in constant memory |
 //! | `columns` | [`Columns`]: predictions as comma-separated values |
 //! | `parquet` | the same columns in Parquet files |
+//! | `memory` | [`RowSource`]: rows that are in memory already |
 //! | `reader` | [`LogReader`]: the rows of a log in any [`Format`] |
 //! | `rewrite` | single fields of a row, and rows with another answer |
 //! | `row` | [`Row`]: a row whose numbers are valid, or [`RowError`] |
@@ -18,6 +19,7 @@ mod columns;
 mod digest;
 mod limits;
 mod lines;
+mod memory;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reader;
@@ -30,6 +32,7 @@ pub use columns::{ColumnNames, Columns, ColumnsError};
 pub use digest::{hexadecimal, sha256};
 pub use limits::{LimitError, LimitKind, Limits, UnknownLimit};
 pub use lines::{Batch, LineReader, LinesError};
+pub use memory::{ROWS_A_BATCH, RowBatch, RowSource};
 #[cfg(feature = "parquet")]
 pub use parquet::{TableBatch, TableError, TableReader};
 pub use reader::{ClassesError, DEFAULT_ANSWER, Format, LogBatch, LogError, LogReader, LogRow};

@@ -11,6 +11,7 @@ use super::columns::{ColumnNames, Columns, ColumnsError};
 use super::digest::hexadecimal;
 use super::limits::Limits;
 use super::lines::{Batch, LineReader, LinesError};
+use super::memory::{RowBatch, RowSource};
 #[cfg(feature = "parquet")]
 use super::parquet::{TableBatch, TableError, TableReader};
 use super::record::{ClassNames, Prediction};
@@ -120,6 +121,11 @@ trait File: Read + Seek + Send {}
 impl<F: Read + Seek + Send> File for F {}
 
 enum Source<'r> {
+    Memory {
+        source: Box<dyn RowSource + 'r>,
+        digest: Sha256,
+        rows: u64,
+    },
     Lines(Box<LineReader<Digesting<Box<dyn Read + Send + 'r>>>>),
     #[cfg(feature = "parquet")]
     Table {
@@ -141,6 +147,9 @@ enum Layout {
     #[cfg(feature = "parquet")]
     Table {
         classes: Vec<String>,
+    },
+    Memory {
+        classes: Option<Vec<String>>,
     },
 }
 
@@ -212,6 +221,22 @@ impl<'r> LogReader<'r> {
             limits: *limits,
             header: None,
         })
+    }
+
+    /// Reads rows that are in memory already. Their digest is that of the numbers and names themselves.
+    pub fn rows(source: impl RowSource + 'r) -> Self {
+        let classes = source.classes().map(<[String]>::to_vec);
+        LogReader {
+            source: Source::Memory {
+                source: Box::new(source),
+                digest: Sha256::new(),
+                rows: 0,
+            },
+            layout: Some(Arc::new(Layout::Memory { classes })),
+            names: ColumnNames::default(),
+            limits: Limits::default(),
+            header: None,
+        }
     }
 
     /// Reads a Parquet file within the default limits: once for its digest, then its rows.
@@ -287,7 +312,10 @@ impl<'r> LogReader<'r> {
 
     /// Whether rows are made of columns, which name the classes.
     pub fn has_columns(&self) -> bool {
-        !matches!(self.layout.as_deref(), Some(Layout::Json { .. }))
+        !matches!(
+            self.layout.as_deref(),
+            Some(Layout::Json { .. } | Layout::Memory { classes: None })
+        )
     }
 
     /// Replaces the content of `batch` by the next rows; `false` at the end of the log.
@@ -297,13 +325,31 @@ impl<'r> LogReader<'r> {
     pub fn fill(&mut self, batch: &mut LogBatch) -> Result<bool, LogError> {
         let more = match (&mut self.source, &mut batch.rows) {
             (Source::Lines(reader), Rows::Lines(lines)) => reader.fill(lines)?,
+            (
+                Source::Memory {
+                    source,
+                    digest,
+                    rows,
+                },
+                Rows::Memory(batch),
+            ) => {
+                batch.clear();
+                source.fill(batch)?;
+                batch.first = *rows + 1;
+                *rows += batch.len() as u64;
+                batch.digest(digest);
+                !batch.is_empty()
+            }
+            (Source::Memory { .. }, rows) => {
+                *rows = Rows::Memory(Box::default());
+                return self.fill(batch);
+            }
             #[cfg(feature = "parquet")]
             (Source::Table { reader, rows, .. }, Rows::Table(table)) => {
                 let more = reader.fill(table)?;
                 *rows += table.len() as u64;
                 more
             }
-            #[cfg(feature = "parquet")]
             (Source::Lines(_), rows) => {
                 *rows = Rows::default();
                 return self.fill(batch);
@@ -331,6 +377,7 @@ impl<'r> LogReader<'r> {
     pub fn position(&self) -> u64 {
         match &self.source {
             Source::Lines(reader) => reader.inner().bytes,
+            Source::Memory { rows, .. } => *rows,
             #[cfg(feature = "parquet")]
             Source::Table {
                 bytes_a_row, rows, ..
@@ -342,6 +389,7 @@ impl<'r> LogReader<'r> {
     pub fn sha256(&self) -> String {
         match &self.source {
             Source::Lines(reader) => hexadecimal(&reader.inner().digest.clone().finalize()),
+            Source::Memory { digest, .. } => hexadecimal(&digest.clone().finalize()),
             #[cfg(feature = "parquet")]
             Source::Table { sha256, .. } => sha256.clone(),
         }
@@ -353,6 +401,7 @@ enum Rows {
     Lines(Batch),
     #[cfg(feature = "parquet")]
     Table(Box<TableBatch>),
+    Memory(Box<RowBatch>),
 }
 
 impl Default for Rows {
@@ -385,6 +434,7 @@ impl LogBatch {
     pub fn len(&self) -> usize {
         match &self.rows {
             Rows::Lines(lines) => lines.lines().len(),
+            Rows::Memory(rows) => rows.len(),
             #[cfg(feature = "parquet")]
             Rows::Table(table) => table.len(),
         }
@@ -402,6 +452,7 @@ impl LogBatch {
             Layout::Csv(columns) => Some(columns.classes()),
             #[cfg(feature = "parquet")]
             Layout::Table { classes } => Some(classes),
+            Layout::Memory { classes } => classes.as_deref(),
         }
     }
 
@@ -443,6 +494,7 @@ impl LogBatch {
                     _ => json_field(line, name),
                 }
             }
+            (Rows::Memory(rows), _) => rows.field(index, name),
             #[cfg(feature = "parquet")]
             (Rows::Table(_), _) => {
                 let what =
@@ -454,7 +506,7 @@ impl LogBatch {
 
     /// The line of the row at `index` with another answer, all else as it was, and with a set of classes
     /// beside it where one is given: in JSON as the field `set`, in CSV in a further column at the end.
-    /// None in Parquet, which has no lines.
+    /// None in Parquet and in memory, which have no lines.
     pub fn with_answer(
         &self,
         index: usize,
@@ -465,6 +517,7 @@ impl LogBatch {
             Rows::Lines(lines) => lines.get(index)?,
             #[cfg(feature = "parquet")]
             Rows::Table(_) => return None,
+            Rows::Memory(_) => return None,
         };
         match self.layout.as_deref()? {
             Layout::Json { answer: field } => {
@@ -489,6 +542,7 @@ impl LogBatch {
             }
             #[cfg(feature = "parquet")]
             Layout::Table { .. } => None,
+            Layout::Memory { .. } => None,
         }
     }
 
@@ -511,6 +565,11 @@ impl LogBatch {
                     prediction,
                 }
             }
+            (Rows::Memory(rows), _) => LogRow {
+                number: rows.first + index as u64,
+                line: &[],
+                prediction: Ok(rows.prediction(index)),
+            },
             #[cfg(feature = "parquet")]
             (Rows::Table(table), _) => LogRow {
                 number: table.number(index),
