@@ -136,11 +136,13 @@ fn style_of(args: &Args) -> TextStyle {
     let terminal = args.output.is_none() && std::io::stdout().is_terminal();
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0).max(40));
+    // Where a terminal does not tell, it is as wide as terminals were.
+    let width =
+        terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(40));
     TextStyle {
         all: args.all,
         colour: terminal && !dumb && !set("NO_COLOR"),
-        width: width.filter(|_| terminal),
+        width: terminal.then_some(width),
     }
 }
 
