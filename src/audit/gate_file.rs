@@ -165,14 +165,17 @@ impl Gate {
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let ends = before.iter().filter(|byte| **byte == b'\n').count();
             GateError::Line {
-                line: line_of(before),
+                line: 1 + ends as u64,
                 what: "not UTF-8 text".to_string(),
             }
         })?;
+        // Once, and not for every limit: there may be as many as the file has lines.
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let line = |span: Option<Range<usize>>| {
-            let before = text.as_bytes().get(..span.map_or(0, |s| s.start));
-            line_of(before.unwrap_or_default())
+            let start = span.map_or(0, |span| span.start);
+            1 + ends.partition_point(|end| *end < start) as u64
         };
         let file: File = toml::from_str(text).map_err(|error| GateError::Line {
             line: line(error.span()),
@@ -209,11 +212,6 @@ impl Gate {
             columns: file.log.unwrap_or_default(),
         })
     }
-}
-
-/// The line of what follows these bytes, counted from 1.
-fn line_of(before: &[u8]) -> u64 {
-    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
