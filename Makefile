@@ -66,8 +66,8 @@ prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it 
 	$(CARGO) run --quiet --example prove
 	@echo 'make prove: outcome in $(OUT)/proofs.json'
 
-prove-record: need-cargo ## All harnesses under Kani; writes the record that is committed, proofs/record.json.
-	$(CARGO) run --quiet --example prove -- record
+prove-record: need-cargo ## All harnesses under Kani (ONLY=stale: those whose sources changed); writes proofs/record.json, to be committed.
+	$(CARGO) run --quiet --example prove -- record $(ONLY)
 
 prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
 	KANI=required $(CARGO) run --quiet --example prove -- slow

@@ -28,7 +28,8 @@ mod class_tally;
 mod clusters;
 mod evidence_tally;
 mod gate_file;
-mod grid;
+// Within the crate, for the proof that cells merge.
+pub(crate) mod grid;
 mod histogram;
 mod intervals;
 mod item_tally;

@@ -119,6 +119,18 @@ limits! {
 }
 
 impl Limits {
+    /// That the header of a safetensors file, whose length the file begins with, is within the
+    /// limit; a file too short to say is left to its reader.
+    ///
+    /// # Errors
+    /// [`LimitError`] where it is not.
+    pub(crate) fn header_of(&self, bytes: &[u8]) -> Result<(), LimitError> {
+        match bytes.split_first_chunk() {
+            Some((length, _)) => self.header_bytes(u64::from_le_bytes(*length)),
+            None => Ok(()),
+        }
+    }
+
     /// The names of all limits.
     fn names() -> String {
         let names: Vec<&str> = Limits::ALL.iter().map(|kind| kind.name).collect();
