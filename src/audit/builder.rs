@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::by::{By, EVIDENCE};
 use super::checks::{CheckSettings, Demand, audit, default_thresholds, set_threshold};
 use super::gate_file::Undecided;
 use super::outcome::AuditReport;
 use super::scan::{ScanSettings, scan};
+use super::slices::Value;
 use super::state::{StateError, read_state};
 use super::tally::{MergeError, Tally};
 use crate::aggregate::Method;
@@ -15,7 +17,7 @@ use crate::answer::Answerer;
 use crate::calibration::{Calibrated, MAX_BINS};
 use crate::error::{Error, ErrorKind, Result, setters};
 use crate::latent::Confidence;
-use crate::log::{DEFAULT_TOLERANCE, Format, LogReader, check_names};
+use crate::log::{DEFAULT_TOLERANCE, Format, Limits, LogReader, check_names};
 use crate::simplex::Distribution;
 
 /// Number of bins unless set: that of most reports of calibration errors since Guo et al. (2017).
@@ -174,6 +176,9 @@ pub struct Audit<'a> {
     tolerance: f64,
     confidence: Option<Confidence>,
     prior: Option<Vec<f64>>,
+    by: Vec<String>,
+    segments: bool,
+    reading: String,
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
@@ -205,6 +210,9 @@ impl<'a> Audit<'a> {
             tolerance: DEFAULT_TOLERANCE,
             confidence: Some(Confidence::Reference),
             prior: None,
+            by: Vec::new(),
+            segments: false,
+            reading: String::new(),
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
@@ -253,10 +261,24 @@ impl<'a> Audit<'a> {
         self
     }
 
+    /// Also audits slices: by the value of a field (`site`), by the period that it lies in (`month(at)`;
+    /// `year`, `week`, `day`, `hour`), or by source of evidence (`evidence.id`).
+    pub fn by<N: Into<String>>(mut self, fields: impl IntoIterator<Item = N>) -> Self {
+        self.by.extend(fields.into_iter().map(Into::into));
+        self
+    }
+
     /// Prior of the classes, to tell whether it was counted too often [default: that of the
     /// answerer, or how often each class was true].
     pub fn prior(mut self, prior: impl Into<Vec<f64>>) -> Self {
         self.prior = Some(prior.into());
+        self
+    }
+
+    /// The options of a command line that say how the log is read: commands that the report suggests have
+    /// them too.
+    pub fn reading(mut self, options: impl Into<String>) -> Self {
+        self.reading = options.into();
         self
     }
 
@@ -284,6 +306,8 @@ impl<'a> Audit<'a> {
         /// Whether a check that is undecided, or that has a limit of yours and cannot be run, makes the
         /// audit fail [default: no].
         undecided: Undecided;
+        /// Whether pairs of the fields given by [`Audit::by`] are searched for weak segments [default: no].
+        segments: bool;
         /// Whether a row that cannot be used is an error [default: no, such rows are counted].
         strict: bool;
         /// Whether rows are independent though they are of the same entities [default: no, rows of one
@@ -313,6 +337,7 @@ impl<'a> Audit<'a> {
         );
         let tally = self.read(&settings, logs)?;
         check_judgeable(&tally)?;
+        check_fields(&tally)?;
         // Of states that were made with a prior.
         checks.prior = checks.prior.or_else(|| tally.settings.prior.clone());
         if let Some(prior) = &checks.prior
@@ -356,6 +381,23 @@ impl<'a> Audit<'a> {
         if let Some(names) = &self.classes {
             check_names(names).map_err(|what| Error::setting("classes", what))?;
         }
+        let parse = |text: &String| {
+            let by: std::result::Result<By, String> = text.parse();
+            by.map_err(|what| Error::setting("by", what))
+        };
+        let by: Vec<By> = self.by.iter().map(parse).collect::<Result<_>>()?;
+        if let Some(twice) = by
+            .iter()
+            .enumerate()
+            .find(|(i, one)| by[..*i].contains(one))
+        {
+            return Err(Error::setting("by", format!("{} is given twice", twice.1)));
+        }
+        let fields = by.iter().filter(|by| **by != By::Evidence).count();
+        if self.segments && fields < 2 {
+            let what = "pairs need two fields to cut the log by";
+            return Err(Error::setting("segments", what));
+        }
         let answerer = match self.answerer {
             Some(answerer) => answerer.clone(),
             None => Answerer::builder(Method::Spn).build()?,
@@ -367,6 +409,8 @@ impl<'a> Audit<'a> {
             answerer,
             compare: self.compare,
             confidence: self.confidence,
+            by,
+            segments: self.segments,
         })
     }
 
@@ -391,6 +435,7 @@ impl<'a> Audit<'a> {
             seed: self.seed,
             prior,
             independent_rows: self.independent_rows,
+            reading: self.reading.clone(),
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,
@@ -433,6 +478,14 @@ impl<'a> Audit<'a> {
             let what = format!("the log was read with the classes {found}, not {asked}");
             return Err(Error::setting("classes", what));
         }
+        if !self.by.is_empty() && self.by != made.by {
+            let (asked, found) = (self.by.join(", "), made.by.join(", "));
+            let what = format!("the log was read with slices by {found:?}, not by {asked}");
+            return Err(Error::setting("by", what));
+        }
+        let limits = self.answerer.map_or_else(Limits::default, |a| *a.limits());
+        let within = limits.slices(tally.slices.count() as u64);
+        within.map_err(|error| Error::setting("by", error.to_string()))?;
         match tally.unusable.first.first() {
             Some(first) if self.strict => {
                 let count = tally.unusable.count();
@@ -465,6 +518,33 @@ fn check_judgeable(tally: &Tally) -> Result<()> {
         Some(input) => error.in_file(&input.name),
         None => error,
     })
+}
+
+/// That some row has each field that there are slices by: a misspelt one would cut nothing.
+fn check_fields(tally: &Tally) -> Result<()> {
+    let by = &tally.settings.by;
+    let fields: Vec<&String> = by.iter().filter(|by| *by != EVIDENCE).collect();
+    let wrong = |what: String| Err(Error::setting("by", what));
+    for part in &tally.slices.parts {
+        let [field] = part.fields[..] else { continue };
+        let name = fields.get(field).map_or("", |name| name);
+        let has = |value: &Value| part.slices.iter().any(|(key, _)| key.contains(value));
+        let text = |(key, _): &(Vec<Value>, _)| matches!(key[..], [Value::Text(_)]);
+        if part.slices.is_empty() || part.slices.iter().any(text) {
+            continue;
+        }
+        return match has(&Value::Unreadable) {
+            false => wrong(format!("{name}: no row has this field")),
+            true => wrong(format!(
+                "{name}: no row has a value that can be used; a value is a text or a number, and for a \
+                 period a date such as 2026-03-05, 2026-03-05T17:20:11Z, or seconds since 1970"
+            )),
+        };
+    }
+    if by.iter().any(|by| by == EVIDENCE) && tally.slices.sources.is_empty() {
+        return wrong(format!("{EVIDENCE}: no row has evidence with factors"));
+    }
+    Ok(())
 }
 
 impl From<MergeError> for Error {

@@ -38,6 +38,10 @@ pub struct Gate {
     pub bins: Option<usize>,
     /// Names of the classes.
     pub classes: Option<Vec<String>>,
+    /// What there are slices by.
+    pub by: Option<Vec<String>>,
+    /// Whether there are slices by pairs of these fields too.
+    pub segments: Option<bool>,
     /// Limits by check, each with its line; `None` removes a default limit.
     pub limits: Vec<GateLimit>,
 }
@@ -93,6 +97,8 @@ struct Section {
     undecided: Option<Undecided>,
     bins: Option<Spanned<usize>>,
     classes: Option<Vec<String>>,
+    by: Option<Vec<String>>,
+    segments: Option<bool>,
     #[serde(default)]
     limits: BTreeMap<Spanned<String>, Spanned<LimitValue>>,
 }
@@ -173,6 +179,8 @@ impl Gate {
             undecided: file.audit.undecided,
             bins: file.audit.bins.map(Spanned::into_inner),
             classes: file.audit.classes,
+            by: file.audit.by,
+            segments: file.audit.segments,
         })
     }
 }
@@ -187,7 +195,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const GATE: &str = "[audit]\nstrict = true\nundecided = \"fail\"\nbins = 10\nclasses = [\"a\", \"b\"]\n\n\
+    const GATE: &str = "[audit]\nstrict = true\nundecided = \"fail\"\nbins = 10\nclasses = [\"a\", \"b\"]\nby = [\"site\"]\n\
                         [audit.limits]\nece = 0.05\ngap = \"off\"\naccuracy = 1\n";
 
     #[test]
@@ -196,6 +204,7 @@ mod tests {
         assert_eq!((gate.strict, gate.bins), (Some(true), Some(10)));
         assert_eq!(gate.undecided, Some(Undecided::Fail));
         assert_eq!(gate.classes, Some(vec!["a".to_string(), "b".to_string()]));
+        assert_eq!(gate.by, Some(vec!["site".to_string()]));
         let limit = |check: &str, value, line| GateLimit {
             check: check.to_string(),
             value,

@@ -2,8 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::by::By;
 use super::listed::Source;
 use super::outcome::{Input, ModelUsed};
+use super::slicing::{Sliced, Slicing};
 use super::tally::{Rules, Tally, TallySettings, Waiting};
 use crate::answer::Answerer;
 use crate::calibration::CalibrationError;
@@ -31,6 +33,10 @@ pub(super) struct ScanSettings {
     pub compare: bool,
     /// How weights follow from posteriors, if they do.
     pub confidence: Option<Confidence>,
+    /// What there are slices by.
+    pub by: Vec<By>,
+    /// Whether there are slices by pairs of fields too.
+    pub segments: bool,
 }
 
 impl ScanSettings {
@@ -57,6 +63,8 @@ impl ScanSettings {
             }),
             confidence: self.confidence.map_or("none", Confidence::name).to_string(),
             calibration: calibration.map(|map| sha256(map.to_json().as_bytes())),
+            by: self.by.iter().map(ToString::to_string).collect(),
+            segments: self.segments,
         };
         Ok(Tally::new(settings)?)
     }
@@ -108,8 +116,12 @@ impl ScanSettings {
             None => ClassNames::Numbered(rows.first().map_or(0, |(p, ..)| p.len())),
         };
         self.check(&classes)?;
+        if !self.by.is_empty() {
+            let what = "predictions in memory have no fields; give a log that has";
+            return Err(Error::setting("by", what));
+        }
         let mut tally = self.tally(&classes)?;
-        let mut waiting = Waiting::with_capacity(rows.len());
+        let mut waiting = Waiting::default();
         let mut bytes = Vec::new();
         for (i, (p, named, label)) in rows.iter().enumerate() {
             let scored = match p.len() == classes.len() {
@@ -169,6 +181,7 @@ pub(super) fn scan(
         answer_field: reader.answer_field().to_string(),
         slots: None,
         before: settings.tally(&ClassNames::Numbered(0))?,
+        slicing: None,
         rows: 0,
     };
     if !reader.has_columns()
@@ -200,6 +213,8 @@ struct Work<'a> {
     slots: Option<(ClassNames, Vec<Tally>)>,
     /// Rows before any that shows the classes: unusable whatever the classes are.
     before: Tally,
+    /// Slices of all threads together, where they are asked for.
+    slicing: Option<Slicing>,
     rows: u64,
 }
 
@@ -214,6 +229,9 @@ impl Work<'_> {
         self.settings.check(&classes)?;
         let empty = self.settings.tally(&classes)?;
         let threads = rayon::current_num_threads().max(1);
+        if !self.settings.by.is_empty() {
+            self.slicing = Some(Slicing::new(self.settings, classes.len()));
+        }
         self.slots = Some((classes, vec![empty; threads]));
         Ok(())
     }
@@ -237,7 +255,10 @@ impl Work<'_> {
         match &mut self.slots {
             Some((classes, slots)) => {
                 let rules = self.settings.rules(classes, &self.answer_field);
-                add_all(self.name, slots, batch, rules);
+                let waiting = add_all(self.name, slots, batch, rules, self.slicing.as_ref());
+                if let Some(slicing) = &mut self.slicing {
+                    slicing.add(waiting)?;
+                }
             }
             // Without classes no row is scored, so none waits.
             None => {
@@ -249,6 +270,7 @@ impl Work<'_> {
                     std::slice::from_mut(&mut self.before),
                     batch,
                     rules,
+                    None,
                 );
             }
         }
@@ -274,6 +296,9 @@ impl Work<'_> {
             whole.merge_counts(&slot)?;
         }
         whole.clusters.settle();
+        if let Some(slicing) = self.slicing {
+            whole.slices = slicing.finish();
+        }
         whole.merge_rejected(&self.before)?;
         whole.inputs.push(Input {
             name: self.name.to_string(),
@@ -285,24 +310,37 @@ impl Work<'_> {
     }
 }
 
-/// Shares out the rows of a batch among the slots.
-fn add_all(file: &str, slots: &mut [Tally], batch: &LogBatch, rules: Rules<'_>) {
+/// Shares out the rows of a batch among the slots; returns what waits for slices.
+fn add_all(
+    file: &str,
+    slots: &mut [Tally],
+    batch: &LogBatch,
+    rules: Rules<'_>,
+    slicing: Option<&Slicing>,
+) -> Vec<Sliced> {
     let rows = batch.len();
     let share = rows.div_ceil(slots.len()).max(1);
-    slots.par_iter_mut().enumerate().for_each(|(i, slot)| {
+    let work = |(i, slot): (usize, &mut Tally)| {
         let first = (i * share).min(rows);
-        let mut waiting = Waiting::with_capacity(share);
+        let mut waiting = slicing.map_or_else(Waiting::default, Slicing::waiting);
+        let mut values = slicing.map(Slicing::values);
         for at in first..(first + share).min(rows) {
             let row = batch.row(at);
-            let line = row.number;
-            slot.add(
-                Source { file, line },
-                row.line,
-                row.prediction,
-                rules,
-                &mut waiting,
-            );
+            let source = Source {
+                file,
+                line: row.number,
+            };
+            let before = waiting.confidences.len();
+            slot.add(source, row.line, row.prediction, rules, &mut waiting);
+            if let Some(values) = &mut values
+                && waiting.confidences.len() > before
+            {
+                values.add(batch, at);
+            }
         }
         slot.settle(&mut waiting);
-    });
+        values.map(|values| values.with(waiting))
+    };
+    let sliced = slots.par_iter_mut().enumerate().map(work);
+    sliced.flatten_iter().collect()
 }

@@ -110,6 +110,7 @@ limits! {
     header_bytes "header-bytes" 1 << 20, "bytes in the header of a model file";
     map_bytes "map-bytes" 16 << 20, "bytes in a calibration map";
     state_bytes "state-bytes" 64 << 20, "bytes in the state of an audit";
+    slices "slices" 1000, "slices of an audit: values of the fields given by --by, and of their pairs";
     footer_bytes "footer-bytes" 16 << 20, "bytes in the description of a Parquet file";
     columns "columns" 1 << 17, "columns of a file, counted in every row group and at every level of nesting";
     depth "depth" 64, "levels of nesting in the schema of a Parquet file";

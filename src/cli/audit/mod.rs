@@ -2,6 +2,7 @@
 
 mod args;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ use crate::audit::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::log::Limits;
+use crate::report::TextStyle;
 
 /// What is audited when nothing is named: answers of the reference implementation.
 const REFERENCE: &str = include_str!("reference.jsonl");
@@ -76,7 +78,7 @@ fn work(
     let report = audit.run().map_err(failure)?;
     let code = if report.passed() { 0 } else { 1 };
     Ok((
-        shown(&report, args.format).into_bytes(),
+        shown(&report, args).into_bytes(),
         ExitCode::from(code),
         seen(answerer, &report.inputs),
     ))
@@ -99,15 +101,40 @@ fn seen(answerer: &Answerer, inputs: &[Input]) -> Option<String> {
     ))
 }
 
-fn shown(report: &AuditReport, format: Format) -> String {
-    match format {
-        Format::Text => report.to_text(),
+fn shown(report: &AuditReport, args: &Args) -> String {
+    match args.format {
+        Format::Text => report.to_text_as(style_of(args)),
         Format::Json => report.to_json(),
         Format::Markdown => report.to_markdown(),
         Format::Junit => report.to_junit(),
         Format::Sarif => report.to_sarif(),
         Format::Html => report.to_html(),
     }
+}
+
+/// On a terminal lines are as wide as it is, and verdicts have a colour unless it, or NO_COLOR, says no.
+fn style_of(args: &Args) -> TextStyle {
+    let terminal = args.output.is_none() && std::io::stdout().is_terminal();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0).max(40));
+    TextStyle {
+        all: args.all,
+        colour: terminal && !dumb && !set("NO_COLOR"),
+        width: width.filter(|_| terminal),
+    }
+}
+
+/// The options that say how the log is read, for the commands that a report suggests.
+fn reading(args: &Args) -> String {
+    let mut options = Vec::new();
+    if args.answer != "probs" {
+        options.push(format!("--answer {}", args.answer));
+    }
+    if let Some(classes) = &args.classes {
+        options.push(format!("--classes {}", classes.join(",")));
+    }
+    options.join(" ")
 }
 
 /// That the arguments go together.
@@ -219,7 +246,17 @@ fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audi
         .tolerance(args.tolerance)
         .seed(args.seed)
         .independent_rows(args.independent_rows)
+        .reading(reading(args))
         .strict(args.strict || gate.strict.unwrap_or(false));
+    // States have the slices that they were made with.
+    if !args.merge {
+        let by = match args.by.is_empty() {
+            true => gate.by.as_deref().unwrap_or_default(),
+            false => &args.by,
+        };
+        let segments = args.segments || gate.segments.unwrap_or(false);
+        audit = audit.by(by).segments(segments);
+    }
     if let Some(classes) = args.classes.as_ref().or(gate.classes.as_ref()) {
         audit = audit.classes(classes);
     }
