@@ -26,7 +26,8 @@ class Given(NamedTuple):
     rows: Rows
     tolerance: Optional[float]
     classes: Optional[list[str]]
-    length: int
+    #: The names of the groups.
+    fields: list[str]
 
 
 class Table:
@@ -224,8 +225,9 @@ def rows_of(
     entities = None if ids is None else _texts(ids)
     if entities is not None and len(entities) != count:
         raise RecordError(f"{len(entities)} ids, but {count} rows of probabilities")
-    rows = Rows(name, cells, labels, names, entities, fields_of(groups, count))
-    return Given(rows, _tolerance(cells), names, count)
+    fields = fields_of(groups, count)
+    rows = Rows(name, cells, labels, names, entities, fields)
+    return Given(rows, _tolerance(cells), names, [name for name, _ in fields])
 
 
 def _stripped(names: list[str]) -> list[str]:
