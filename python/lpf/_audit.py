@@ -49,6 +49,8 @@ class Check:
     stops: bool
     #: The finding in one plain sentence.
     sentence: str
+    #: What to do about a failure, or to decide: a command or a step.
+    next: Optional[str]
 
 
 @dataclass(frozen=True)
@@ -342,8 +344,8 @@ def audit(
     name
         What reports call rows in memory.
     tolerance
-        How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`; for columns
-        of lower precision n times its unit roundoff, but at most 0.01].
+        How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`; where a
+        column is in half precision, what rounding to that explains].
     **settings
         ``bins`` (15), ``by`` (how groups are cut: ``"site"``, ``"month(at)"``, ``"evidence.id"`` for sources
         of evidence [default: by each column of ``groups``]), ``segments`` (pairs of groups too), ``prior``, ``undecided`` (``"allow"`` or ``"fail"``), ``strict``,

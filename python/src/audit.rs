@@ -356,6 +356,7 @@ fn check<'py>(py: Python<'py>, check: &Check) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("reason", reason)?;
     out.set_item("stops", check.stops)?;
     out.set_item("sentence", &check.sentence)?;
+    out.set_item("next", check.next.as_deref())?;
     Ok(out)
 }
 
