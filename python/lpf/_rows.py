@@ -26,7 +26,8 @@ class Given(NamedTuple):
     rows: Rows
     tolerance: Optional[float]
     classes: Optional[list[str]]
-    length: int
+    #: The names of the groups.
+    fields: list[str]
 
 
 class Table:
@@ -176,11 +177,12 @@ def fields_of(groups: Any, count: int) -> list[tuple[str, tuple[npt.NDArray[np.i
 
 
 def _tolerance(cells: Iterable[npt.NDArray[Any]]) -> Optional[float]:
-    """Rounding each of n probabilities to a precision moves their sum by at most n/2 units of it."""
-    cells = list(cells)
-    coarsest = max((float(np.finfo(cell.dtype).eps) for cell in cells), default=0.0)
-    needed = len(cells) * coarsest
-    return min(needed, _MOST) if needed > 1e-6 else None
+    """As the command has it: numbers that were rounded to half precision are off by 2⁻¹¹ of themselves, or by
+    2⁻²⁵ where they are too small for it, and so is their sum. Single precision needs no more than usual."""
+    kept = list(cells)
+    if any(cell.dtype == np.float16 for cell in kept):
+        return min(2.0**-11 + len(kept) * 2.0**-25, _MOST)
+    return None
 
 
 def rows_of(
@@ -224,8 +226,9 @@ def rows_of(
     entities = None if ids is None else _texts(ids)
     if entities is not None and len(entities) != count:
         raise RecordError(f"{len(entities)} ids, but {count} rows of probabilities")
-    rows = Rows(name, cells, labels, names, entities, fields_of(groups, count))
-    return Given(rows, _tolerance(cells), names, count)
+    fields = fields_of(groups, count)
+    rows = Rows(name, cells, labels, names, entities, fields)
+    return Given(rows, _tolerance(cells), names, [name for name, _ in fields])
 
 
 def _stripped(names: list[str]) -> list[str]:

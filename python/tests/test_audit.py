@@ -142,6 +142,57 @@ def test_rows_of_one_entity_are_one_cluster(digits):
     assert report["entities"]["most_rows"] == 4
 
 
+def test_groups_that_cancel_are_seen_one_by_one(tmp_path, command):
+    """Two sites, eight points too sure and too unsure: together they pass, and each fails."""
+    rng = np.random.default_rng(5)
+    n = 8000
+    site = np.array(["north", "south"])[np.arange(n) % 2]
+    p = np.full(n, 0.7)
+    y = rng.uniform(size=n) < np.where(site == "north", 0.62, 0.78)
+    assert lpf.audit(y, p).checks["gap"].verdict != "fail"
+    table = pd.DataFrame({"label": y.astype(int), "prob_0": 1 - p, "prob_1": p, "site": site})
+    report = lpf.audit(table, groups="site")
+    assert not report.passed and len(report.slices) == 2
+    gaps = {one.values[0]: one.checks["gap"] for one in report.slices}
+    assert gaps["north"].verdict == gaps["south"].verdict == "fail"
+    assert gaps["north"].value > 0.05 > -0.05 > gaps["south"].value
+    with pytest.raises(lpf.AuditFailed, match="site north"):
+        report.raise_for_failure()
+    # In every way that groups can be given, and as the command has it.
+    p2 = table[["prob_0", "prob_1"]]
+    for other in [
+        lpf.audit(table["label"], p2, groups=table["site"], classes=[0, 1]),
+        lpf.audit(table["label"], p2, groups=pl.DataFrame({"site": site}), classes=[0, 1]),
+        lpf.audit(table["label"], p2, groups={"site": site.tolist()}, by="site", classes=[0, 1]),
+    ]:
+        assert other.to_json() == report.to_json()
+    with open(tmp_path / "log.jsonl", "w") as file:
+        for label, q, where in zip(y.tolist(), p.tolist(), site.tolist()):
+            file.write(json.dumps({"site": where, "label": int(label), "probs": [1 - q, q]}) + "\n")
+    printed = command("audit", "log.jsonl", "--by", "site", "--classes", "0,1", "--format", "json", code=1)
+    renamed = lpf.audit(table, groups="site", name="log.jsonl", classes=[0, 1])
+    assert without_digest(renamed.to_json()) == without_digest(printed)
+    halves = [lpf.audit(table[i::2], groups="site", name=str(i)) for i in range(2)]
+    assert halves[0].merge(halves[1]).slices == report.slices
+    with pytest.raises(lpf.SettingError, match="no column nowhere"):
+        lpf.audit(table, groups="nowhere")
+
+
+def test_sources_that_hurt_are_named():
+    rng = np.random.default_rng(6)
+    n = 3000
+    good = rng.dirichlet([1, 1], size=n)
+    y = (rng.uniform(size=n) < good[:, 1]).astype(int)
+    bad = rng.dirichlet([0.3, 0.3], size=n)
+    evidence = [
+        [{"id": "scale", "factor": g}, {"id": "coin", "factor": b}] for g, b in zip(good.tolist(), bad.tolist())
+    ]
+    p = lpf.aggregate(np.stack([good, bad], axis=1))
+    report = lpf.audit(y, p, evidence=evidence, by="evidence.id")
+    assert [source.id for source in report.sources] == ["coin", "scale"]
+    assert [source.effect for source in report.sources] == ["hurts", "helps"]
+
+
 def test_evidence_as_in_a_log(tmp_path, command):
     rng = np.random.default_rng(3)
     factors = rng.dirichlet([2, 2, 2], size=(300, 4))
