@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-record prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
-        bench report experiments lint kani-setup need-cargo torture fuzz mutants
+        bench report experiments lint kani-setup need-cargo torture fuzz mutants wheel python-test
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -66,8 +66,8 @@ prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it 
 	$(CARGO) run --quiet --example prove
 	@echo 'make prove: outcome in $(OUT)/proofs.json'
 
-prove-record: need-cargo ## All harnesses under Kani; writes the record that is committed, proofs/record.json.
-	$(CARGO) run --quiet --example prove -- record
+prove-record: need-cargo ## All harnesses under Kani (ONLY=stale: those whose sources changed); writes proofs/record.json, to be committed.
+	$(CARGO) run --quiet --example prove -- record $(ONLY)
 
 prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
 	KANI=required $(CARGO) run --quiet --example prove -- slow
@@ -117,6 +117,26 @@ torture: need-cargo ## Every system call that writes refused, and the process ki
 	$(CARGO) build --quiet --bin lpf
 	tests/torture/syscalls.sh target/debug/lpf
 
+# The Python package: see python/README.md. Its environment is made anew whenever what it needs changes.
+PYTHON ?= python3
+VENV := target/python
+# The tests run what `cargo test` has built the parts of already; `release` is what pip builds.
+PYTHON_PROFILE ?= dev
+
+wheel: need-cargo $(VENV)/made ## The wheel of the Python package, with the command lpf in it: target/wheels.
+	cd python && ../$(VENV)/bin/maturin build --quiet --release --out ../target/wheels
+	@ls -sh target/wheels/*.whl; echo 'make wheel: pip install target/wheels/*.whl'
+
+$(VENV)/made: python/pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' pytest mypy scikit-learn mapie pandas polars pyarrow
+	@touch $@
+
+python-test: need-cargo $(VENV)/made ## The Python package installed into target/python, and its tests: peers, types, doctests, the example.
+	cd python && VIRTUAL_ENV='$(CURDIR)/$(VENV)' ../$(VENV)/bin/maturin develop --quiet --profile $(PYTHON_PROFILE)
+	cd python && ../$(VENV)/bin/python -m pytest
+	@echo 'make python-test: all tests of the Python package passed'
+
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := $(notdir $(wildcard tests/fuzz/corpus/*))
@@ -129,8 +149,8 @@ fuzz: need-cargo ## Coverage-guided fuzzing of every reader (needs nightly and c
 	done
 	@echo 'make fuzz: no crash; what reached new code is kept in $(OUT)/fuzz/'
 
-# A fixed sample of 60 mutants over the numeric rooms: shard 0 of as many shards as leave about 60.
-MUTANTS_SHARD ?= 0/60
+# A fixed sample of 61 mutants over the numeric rooms: one in 105.
+MUTANTS_SHARD ?= 0/105
 
 mutants: need-cargo ## A fixed sample of mutants of the numeric rooms, each to be caught by the unit tests (hours).
 	cargo mutants --no-shuffle --shard '$(MUTANTS_SHARD)' --sharding round-robin --baseline skip --timeout 300 \

@@ -47,14 +47,23 @@ fn text(table: &Table) -> String {
     text
 }
 
-/// Settings, sentence, and the digest of everything else.
+/// Settings, sentence, statements, and the digest of everything.
 fn summary(outcome: &Outcome) -> String {
     let mut text = format!("# {}: {}\n", outcome.id, outcome.title);
     for (name, value) in &outcome.settings {
         writeln!(text, "{name}: {value}").unwrap();
     }
     let digest = digest(std::slice::from_ref(outcome));
-    writeln!(text, "\n{}\n\ndigest: {digest}", outcome.sentence).unwrap();
+    writeln!(text, "\n{}\n", outcome.sentence).unwrap();
+    for statement in &outcome.statements {
+        let mark = if statement.agrees {
+            "agrees"
+        } else {
+            "differs"
+        };
+        writeln!(text, "{mark}: {}", statement.words).unwrap();
+    }
+    writeln!(text, "\ndigest: {digest}").unwrap();
     text
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::aggregate::{AggregateError, UnknownMethod};
 use crate::calibration::{CalibrationError, MapError};
 use crate::learn::{AggregatorError, TrainError, VaeError};
-use crate::log::{ClassesError, Fault, LinesError, LogError, RecordError};
+use crate::log::{ClassesError, Fault, LinesError, LogError, RecordError, RowError};
 use crate::model::{CalibrationFileError, FitError, ModelError};
 use crate::simplex::{PoolError, SimplexError};
 use crate::spn::{BuildError, EvidenceError, QueryError};
@@ -97,7 +97,9 @@ impl Error {
         self
     }
 
-    pub(crate) fn in_line(mut self, line: u64) -> Self {
+    /// The same error, said to be in this line, counted from 1.
+    #[must_use]
+    pub fn in_line(mut self, line: u64) -> Self {
         self.0.line = Some(line);
         self
     }
@@ -169,6 +171,12 @@ impl StdError for Error {
 impl From<RecordError> for Error {
     fn from(RecordError { place, fault }: RecordError) -> Self {
         Error::new(ErrorKind::Record, fault).in_field(place.to_string())
+    }
+}
+
+impl From<RowError> for Error {
+    fn from(RowError { field, message, .. }: RowError) -> Self {
+        Error::new(ErrorKind::Record, message).in_field(field)
     }
 }
 

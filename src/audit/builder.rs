@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::by::{By, EVIDENCE};
 use super::checks::{CheckSettings, Demand, audit, default_thresholds, set_threshold};
 use super::gate_file::Undecided;
 use super::outcome::AuditReport;
 use super::scan::{ScanSettings, scan};
+use super::slices::Value;
 use super::state::{StateError, read_state};
 use super::tally::{MergeError, Tally};
 use crate::aggregate::Method;
@@ -15,7 +17,7 @@ use crate::answer::Answerer;
 use crate::calibration::{Calibrated, MAX_BINS};
 use crate::error::{Error, ErrorKind, Result, setters};
 use crate::latent::Confidence;
-use crate::log::{Format, LogReader, MAX_TOLERANCE, Tolerance, check_names};
+use crate::log::{Format, Limits, LogReader, MAX_TOLERANCE, Tolerance, check_names};
 use crate::simplex::Distribution;
 
 /// Number of bins unless set: that of most reports of calibration errors since Guo et al. (2017).
@@ -33,6 +35,7 @@ enum Content<'a> {
     Stream(Box<dyn Read + Send + 'a>),
     Reader(Box<LogReader<'a>>),
     State(Box<dyn Read + Send + 'a>),
+    Tally(Box<Tally>),
     /// Probabilities, the predicted and the true class.
     Rows(Vec<(&'a [f64], usize, usize)>),
 }
@@ -66,6 +69,11 @@ impl<'a> Log<'a> {
     /// [`write_state`](super::write_state).
     pub fn state(name: impl Into<String>, reader: impl Read + Send + 'a) -> Self {
         Log::new(name, Content::State(Box::new(reader)))
+    }
+
+    /// The tally of a part of the log, as [`Audit::tally`] gives it.
+    pub fn tally(name: impl Into<String>, tally: Tally) -> Self {
+        Log::new(name, Content::Tally(Box::new(tally)))
     }
 
     /// Predictions in memory with their true classes.
@@ -110,6 +118,7 @@ impl<'a> Log<'a> {
             }
             Content::Reader(reader) => Ok(*reader),
             Content::State(reader) => return Ok(read_state(reader, limits)?),
+            Content::Tally(tally) => return Ok(*tally),
             Content::Rows(rows) => return settings.rows(&name, &rows),
         };
         scan(&name, reader?, settings, progress)
@@ -164,6 +173,9 @@ pub struct Audit<'a> {
     from_evidence: bool,
     confidence: Option<Confidence>,
     prior: Option<Vec<f64>>,
+    by: Vec<String>,
+    segments: bool,
+    reading: String,
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
@@ -196,6 +208,9 @@ impl<'a> Audit<'a> {
             from_evidence: false,
             confidence: Some(Confidence::Reference),
             prior: None,
+            by: Vec::new(),
+            segments: false,
+            reading: String::new(),
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
@@ -244,10 +259,24 @@ impl<'a> Audit<'a> {
         self
     }
 
+    /// Also audits slices: by the value of a field (`site`), by the period that it lies in (`month(at)`;
+    /// `year`, `week`, `day`, `hour`), or by source of evidence (`evidence.id`).
+    pub fn by<N: Into<String>>(mut self, fields: impl IntoIterator<Item = N>) -> Self {
+        self.by.extend(fields.into_iter().map(Into::into));
+        self
+    }
+
     /// Prior of the classes, to tell whether it was counted too often [default: that of the
     /// answerer, or how often each class was true].
     pub fn prior(mut self, prior: impl Into<Vec<f64>>) -> Self {
         self.prior = Some(prior.into());
+        self
+    }
+
+    /// The options of a command line that say how the log is read: commands that the report suggests have
+    /// them too.
+    pub fn reading(mut self, options: impl Into<String>) -> Self {
+        self.reading = options.into();
         self
     }
 
@@ -282,6 +311,8 @@ impl<'a> Audit<'a> {
         /// Whether a check that is undecided, or that has a limit of yours and cannot be run, makes the
         /// audit fail [default: no].
         undecided: Undecided;
+        /// Whether pairs of the fields given by [`Audit::by`] are searched for weak segments [default: no].
+        segments: bool;
         /// Whether a row that cannot be used is an error [default: no, such rows are counted].
         strict: bool;
         /// Whether rows are independent though they are of the same entities [default: no, rows of one
@@ -311,6 +342,7 @@ impl<'a> Audit<'a> {
         );
         let tally = self.read(&settings, logs)?;
         check_judgeable(&tally)?;
+        check_fields(&tally)?;
         // Of states that were made with a prior.
         checks.prior = checks.prior.or_else(|| tally.settings.prior.clone());
         if let Some(prior) = &checks.prior
@@ -356,6 +388,23 @@ impl<'a> Audit<'a> {
         if let Some(names) = &self.classes {
             check_names(names).map_err(|what| Error::setting("classes", what))?;
         }
+        let parse = |text: &String| {
+            let by: std::result::Result<By, String> = text.parse();
+            by.map_err(|what| Error::setting("by", what))
+        };
+        let by: Vec<By> = self.by.iter().map(parse).collect::<Result<_>>()?;
+        if let Some(twice) = by
+            .iter()
+            .enumerate()
+            .find(|(i, one)| by[..*i].contains(one))
+        {
+            return Err(Error::setting("by", format!("{} is given twice", twice.1)));
+        }
+        let fields = by.iter().filter(|by| **by != By::Evidence).count();
+        if self.segments && fields < 2 {
+            let what = "pairs need two fields to cut the log by";
+            return Err(Error::setting("segments", what));
+        }
         let answerer = match self.answerer {
             Some(answerer) => answerer.clone(),
             None => Answerer::builder(Method::Spn).build()?,
@@ -368,6 +417,8 @@ impl<'a> Audit<'a> {
             answerer,
             compare: self.compare,
             confidence: self.confidence,
+            by,
+            segments: self.segments,
         })
     }
 
@@ -392,6 +443,7 @@ impl<'a> Audit<'a> {
             seed: self.seed,
             prior,
             independent_rows: self.independent_rows,
+            reading: self.reading.clone(),
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,
@@ -434,6 +486,14 @@ impl<'a> Audit<'a> {
             let what = format!("the log was read with the classes {found}, not {asked}");
             return Err(Error::setting("classes", what));
         }
+        if !self.by.is_empty() && self.by != made.by {
+            let (asked, found) = (self.by.join(", "), made.by.join(", "));
+            let what = format!("the log was read with slices by {found:?}, not by {asked}");
+            return Err(Error::setting("by", what));
+        }
+        let limits = self.answerer.map_or_else(Limits::default, |a| *a.limits());
+        let within = limits.slices(tally.slices.count() as u64);
+        within.map_err(|error| Error::setting("by", error.to_string()))?;
         match tally.unusable.first.first() {
             Some(first) if self.strict => {
                 let count = tally.unusable.count();
@@ -466,6 +526,33 @@ fn check_judgeable(tally: &Tally) -> Result<()> {
         Some(input) => error.in_file(&input.name),
         None => error,
     })
+}
+
+/// That some row has each field that there are slices by: a misspelt one would cut nothing.
+fn check_fields(tally: &Tally) -> Result<()> {
+    let by = &tally.settings.by;
+    let fields: Vec<&String> = by.iter().filter(|by| *by != EVIDENCE).collect();
+    let wrong = |what: String| Err(Error::setting("by", what));
+    for part in &tally.slices.parts {
+        let [field] = part.fields[..] else { continue };
+        let name = fields.get(field).map_or("", |name| name);
+        let has = |value: &Value| part.slices.iter().any(|(key, _)| key.contains(value));
+        let text = |(key, _): &(Vec<Value>, _)| matches!(key[..], [Value::Text(_)]);
+        if part.slices.is_empty() || part.slices.iter().any(text) {
+            continue;
+        }
+        return match has(&Value::Unreadable) {
+            false => wrong(format!("{name}: no row has this field")),
+            true => wrong(format!(
+                "{name}: no row has a value that can be used; a value is a text or a number, and for a \
+                 period a date such as 2026-03-05, 2026-03-05T17:20:11Z, or seconds since 1970"
+            )),
+        };
+    }
+    if by.iter().any(|by| by == EVIDENCE) && tally.slices.sources.is_empty() {
+        return wrong(format!("{EVIDENCE}: no row has evidence with factors"));
+    }
+    Ok(())
 }
 
 impl From<MergeError> for Error {
@@ -505,6 +592,80 @@ mod tests {
         // Labels and lengths that do not fit are an error with their row.
         let wrong = Audit::of(Log::predictions("rows", &predictions, &[0, 2, 1])).run();
         assert_eq!(wrong.unwrap_err().line(), Some(2));
+    }
+
+    /// Columns in memory.
+    struct Columns(Vec<crate::log::RowBatch>, Option<Vec<String>>);
+
+    impl crate::log::RowSource for Columns {
+        fn classes(&self) -> Option<&[String]> {
+            self.1.as_deref()
+        }
+        fn fill(&mut self, batch: &mut crate::log::RowBatch) -> std::io::Result<()> {
+            *batch = self.0.pop().unwrap_or_default();
+            Ok(())
+        }
+    }
+
+    /// Rows in memory, in two batches, and the same rows as JSON lines: the same report, line numbers and
+    /// reasons of rejected rows among it, but for the digest.
+    #[test]
+    fn rows_in_memory_are_audited_as_their_log_is() {
+        use crate::log::{Label, RowBatch};
+        let nan = f64::NAN;
+        let rows: [(&str, Option<u64>, [f64; 2]); 6] = [
+            ("a", Some(0), [0.75, 0.25]),
+            ("b", Some(1), [0.5, 0.5]),
+            ("a", Some(1), [0.125, 0.875]),
+            ("c", None, [0.125, 0.875]),
+            ("d", Some(7), [0.125, 0.875]),
+            ("e", Some(0), [nan, 0.25]),
+        ];
+        let number = |p: f64| match p.is_nan() {
+            true => "null".to_string(),
+            false => p.to_string(),
+        };
+        let line = |(id, label, [p, q]): &(&str, Option<u64>, [f64; 2])| {
+            let label = label.map_or("null".to_string(), |l| l.to_string());
+            let (p, q) = (number(*p), number(*q));
+            format!("{{\"entity\":\"{id}\",\"label\":{label},\"probs\":[{p},{q}]}}\n")
+        };
+        let lines: String = rows.iter().map(line).collect();
+        let batch = |rows: &[(&str, Option<u64>, [f64; 2])]| {
+            let mut batch = RowBatch::default();
+            for (id, label, p) in rows {
+                batch.labels.push(label.map(Label::Number));
+                batch.answers.extend(p);
+                batch.entities.push(Some((*id).into()));
+            }
+            batch
+        };
+        for names in [None, Some(vec!["no".to_string(), "yes".to_string()])] {
+            let source = Columns(vec![batch(&rows[4..]), batch(&rows[..4])], names.clone());
+            let memory = Log::reader("rows", LogReader::rows(source));
+            let (mut memory, mut log) = (
+                Audit::of(memory),
+                Audit::of(Log::stream("rows", lines.as_bytes())),
+            );
+            if let Some(names) = names {
+                memory = memory.classes(names.clone());
+                log = log.classes(names);
+            }
+            let (mut memory, log) = (memory.run().unwrap(), log.run().unwrap());
+            assert_eq!(memory.rejected.count, 3);
+            assert_ne!(memory.inputs, log.inputs);
+            memory.inputs.clone_from(&log.inputs);
+            // As text, in which NaN equals NaN.
+            assert_eq!(memory.to_html(), log.to_html());
+        }
+    }
+
+    #[test]
+    fn a_tally_in_memory_is_as_good_as_its_log() {
+        let line = &b"{\"probs\":[0.75,0.25],\"label\":0}"[..];
+        let log = || Audit::of(Log::stream("log", line));
+        let tally = Log::tally("part", log().tally().unwrap());
+        assert_eq!(Audit::of(tally).run().unwrap(), log().run().unwrap());
     }
 
     #[test]

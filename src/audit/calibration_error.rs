@@ -21,15 +21,13 @@
 //! its own. Nothing is assumed about the model; clusters of rows are treated by their sums.
 
 use super::clusters::{Clusters, Quantity, UNIT};
-use super::grid::{CELLS, Grid, GridCell};
+use super::grid::{Grid, GridCell};
 use super::intervals::{BETTING, BETTING_BY_ENTITY, Ends, Estimate, MeanEnds};
 use super::outcome::Power;
 use crate::bounds::{GroupSums, Point, Seen, log_product, lower_limit, mixed};
 use crate::calibration::bin_index;
 use crate::math::{ExactSum, ln};
 
-/// The width of a cell of the grid.
-const CELL: f64 = 1.0 / CELLS as f64;
 /// Points are joined in intervals of confidences of this width where there are many.
 const JOINED: f64 = 1.0 / 1024.0;
 /// Up to so many cells are taken as they are.
@@ -59,14 +57,15 @@ struct Joined {
 }
 
 impl BinPoints {
-    fn push(&mut self, joined: &Joined) {
+    /// `cell` is the width of a cell.
+    fn push(&mut self, joined: &Joined, cell: f64) {
         // A cell with one row is its confidence; the mean of several is that of right and wrong ones
         // together, and neither's own is further from it than the cell is wide.
         let exact = joined.cells == 1 && joined.count[0] + joined.count[1] == 1.0;
-        let slack = if exact { 0.0 } else { CELL };
+        let slack = if exact { 0.0 } else { cell };
         let spread = match exact {
             true => 0.0,
-            false => joined.highest - joined.lowest + 2.0 * CELL,
+            false => joined.highest - joined.lowest + 2.0 * cell,
         };
         for (outcome, right) in [(0, 0.0), (1, 1.0)] {
             let count = joined.count[outcome];
@@ -88,19 +87,20 @@ impl BinPoints {
 /// The rows of a grid, bin by bin. `rate(cell)` is the share of right ones.
 fn points(grid: &Grid, bins: usize, rate: impl Fn(&GridCell) -> f64) -> Vec<BinPoints> {
     let cells: Vec<GridCell> = grid.cells().collect();
+    let reach = grid.width();
     let width = if cells.len() <= FEW { 0.0 } else { JOINED };
     let mut out: Vec<BinPoints> = Vec::new();
     let mut at: Option<(Option<usize>, f64, Joined)> = None;
     let close = |out: &mut Vec<BinPoints>, joined: &Joined| {
         if let Some(bin) = out.last_mut() {
-            bin.push(joined);
+            bin.push(joined, reach);
         }
     };
     for cell in &cells {
         let c = cell.mean();
         let (first, last) = (
-            bin_index((c - CELL).max(0.0), bins),
-            bin_index((c + CELL).min(1.0), bins),
+            bin_index((c - reach).max(0.0), bins),
+            bin_index((c + reach).min(1.0), bins),
         );
         let bin = if first == last { first } else { None };
         let together =
@@ -197,12 +197,13 @@ pub(super) fn gap<'a>(
 /// The mean confidence of the population, with its interval.
 pub(super) fn confidence<'a>(value: f64, grid: &Grid, delta: f64) -> Estimate<'a> {
     let cells: Vec<GridCell> = grid.cells().collect();
-    let joined = if cells.len() <= FEW { 1 } else { CELLS / 1024 };
+    let reach = grid.width();
+    let joined = if cells.len() <= FEW { reach } else { JOINED };
     let mut points: Vec<(usize, Joined)> = Vec::new();
     for cell in &cells {
         let c = cell.mean();
-        let place = (c * CELLS as f64) as usize / joined;
-        if joined == 1 || points.last().is_none_or(|(last, _)| *last != place) {
+        let place = (c / joined) as usize;
+        if joined == reach || points.last().is_none_or(|(last, _)| *last != place) {
             let empty = Joined {
                 lowest: c,
                 ..Joined::default()
@@ -221,7 +222,7 @@ pub(super) fn confidence<'a>(value: f64, grid: &Grid, delta: f64) -> Estimate<'a
             count: joined.count[0],
             spread: match joined.count[0] {
                 1.0 => 0.0,
-                _ => joined.highest - joined.lowest + 2.0 * CELL,
+                _ => joined.highest - joined.lowest + 2.0 * reach,
             },
         };
         Seen::Points(points.iter().map(point).collect())

@@ -21,6 +21,8 @@ use crate::math::ExactSum;
 
 /// How many buckets there are.
 const BUCKETS: usize = 1 << 15;
+/// How many buckets a slice has.
+const SLICE_BUCKETS: usize = 1 << 11;
 /// How many names are told apart.
 pub(super) const MOST: usize = 1 << 17;
 /// Sums are kept in units of 2⁻³²: each row is rounded to one, so that sums are the same in any order.
@@ -54,6 +56,14 @@ const QUANTITIES: usize = 7;
 pub(super) struct RowValues([f64; QUANTITIES]);
 
 impl RowValues {
+    /// What leaving out a source of evidence changes: rightness, and the clipped log loss.
+    pub(super) fn of_change(right: f64, loss: f64) -> Self {
+        let mut values = [0.0; QUANTITIES];
+        values[Quantity::Right as usize] = right;
+        values[Quantity::Loss as usize] = loss;
+        RowValues(values)
+    }
+
     pub(super) fn new(confidence: f64, right: bool, scores: RowScores) -> Self {
         let right = f64::from(u8::from(right));
         let gap = confidence - right;
@@ -126,9 +136,12 @@ impl Names {
 }
 
 /// What is known of the entities of a log.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Stored", try_from = "Stored")]
 pub struct Clusters {
+    /// How many buckets there are to be: [`BUCKETS`], or [`SLICE_BUCKETS`] for a slice, whose names are
+    /// those of the log and not told apart again.
+    size: usize,
     names: Names,
     /// By hash; empty as long as no row has a name.
     buckets: Vec<Bucket>,
@@ -137,10 +150,23 @@ pub struct Clusters {
     squares: [i128; QUANTITIES],
 }
 
+impl Default for Clusters {
+    fn default() -> Self {
+        Clusters {
+            size: BUCKETS,
+            names: Names::default(),
+            buckets: Vec::new(),
+            nameless: Bucket::default(),
+            squares: [0; QUANTITIES],
+        }
+    }
+}
+
 /// How clusters are stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
+    size: usize,
     /// Hash and rows, by hash.
     names: Vec<(u64, u64)>,
     largest: u64,
@@ -156,6 +182,7 @@ impl From<Clusters> for Stored {
         names.sort_unstable();
         let buckets = clusters.buckets.into_iter().enumerate();
         Stored {
+            size: clusters.size,
             names,
             largest: clusters.names.largest,
             buckets: buckets.filter(|(_, bucket)| bucket.rows > 0).collect(),
@@ -175,7 +202,11 @@ impl TryFrom<Stored> for Clusters {
     type Error = &'static str;
 
     fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        if ![BUCKETS, SLICE_BUCKETS].contains(&stored.size) {
+            return Err("clusters of another size");
+        }
         let mut clusters = Clusters {
+            size: stored.size,
             nameless: stored.nameless,
             squares: stored.squares,
             ..Clusters::default()
@@ -191,7 +222,7 @@ impl TryFrom<Stored> for Clusters {
         clusters.names.rows = stored.names.into_iter().collect();
         clusters.names.largest = stored.largest;
         if !stored.buckets.is_empty() {
-            clusters.buckets = vec![Bucket::default(); BUCKETS];
+            clusters.buckets = vec![Bucket::default(); stored.size];
         }
         for (i, bucket) in stored.buckets {
             let place = clusters
@@ -213,6 +244,14 @@ pub(super) fn entity_hash(name: &str) -> Option<u64> {
 }
 
 impl Clusters {
+    /// The clusters of a slice.
+    pub(super) fn of_slice() -> Self {
+        Clusters {
+            size: SLICE_BUCKETS,
+            ..Clusters::default()
+        }
+    }
+
     /// Adds a row of the entity with this hash.
     pub(super) fn add(&mut self, entity: Option<u64>, values: RowValues) {
         let units = values.0.map(|x| libm::round(x * UNITS) as i128);
@@ -224,11 +263,13 @@ impl Clusters {
                 &mut self.nameless
             }
             Some(hash) => {
-                self.names.add(hash, 1);
-                if self.buckets.is_empty() {
-                    self.buckets = vec![Bucket::default(); BUCKETS];
+                if self.size == BUCKETS {
+                    self.names.add(hash, 1);
                 }
-                &mut self.buckets[hash as usize % BUCKETS]
+                if self.buckets.is_empty() {
+                    self.buckets = vec![Bucket::default(); self.size];
+                }
+                &mut self.buckets[hash as usize % self.size]
             }
         };
         bucket.rows += 1;

@@ -44,6 +44,10 @@ pub struct Gate {
     pub bins: Option<usize>,
     /// Names of the classes.
     pub classes: Option<Vec<String>>,
+    /// What there are slices by.
+    pub by: Option<Vec<String>>,
+    /// Whether there are slices by pairs of these fields too.
+    pub segments: Option<bool>,
     /// Limits by check, each with its line; `None` removes a default limit.
     pub limits: Vec<GateLimit>,
     /// Names of fields and columns.
@@ -117,6 +121,8 @@ struct Section {
     undecided: Option<Undecided>,
     bins: Option<Spanned<usize>>,
     classes: Option<Vec<String>>,
+    by: Option<Vec<String>>,
+    segments: Option<bool>,
     #[serde(default)]
     limits: BTreeMap<Spanned<String>, Spanned<LimitValue>>,
 }
@@ -159,14 +165,17 @@ impl Gate {
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let ends = before.iter().filter(|byte| **byte == b'\n').count();
             GateError::Line {
-                line: line_of(before),
+                line: 1 + ends as u64,
                 what: "not UTF-8 text".to_string(),
             }
         })?;
+        // Once, and not for every limit: there may be as many as the file has lines.
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let line = |span: Option<Range<usize>>| {
-            let before = text.as_bytes().get(..span.map_or(0, |s| s.start));
-            line_of(before.unwrap_or_default())
+            let start = span.map_or(0, |span| span.start);
+            1 + ends.partition_point(|end| *end < start) as u64
         };
         let file: File = toml::from_str(text).map_err(|error| GateError::Line {
             line: line(error.span()),
@@ -198,14 +207,11 @@ impl Gate {
             undecided: audit.undecided,
             bins: audit.bins.map(Spanned::into_inner),
             classes: audit.classes,
+            by: audit.by,
+            segments: audit.segments,
             columns: file.log.unwrap_or_default(),
         })
     }
-}
-
-/// The line of what follows these bytes, counted from 1.
-fn line_of(before: &[u8]) -> u64 {
-    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
@@ -213,7 +219,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const GATE: &str = "[audit]\nstrict = true\nundecided = \"fail\"\nbins = 10\nclasses = [\"a\", \"b\"]\n\n\
+    const GATE: &str = "[audit]\nstrict = true\nundecided = \"fail\"\nbins = 10\nclasses = [\"a\", \"b\"]\nby = [\"site\"]\n\
                         [audit.limits]\nece = 0.05\ngap = \"off\"\naccuracy = 1\n";
 
     #[test]
@@ -222,6 +228,7 @@ mod tests {
         assert_eq!((gate.strict, gate.bins), (Some(true), Some(10)));
         assert_eq!(gate.undecided, Some(Undecided::Fail));
         assert_eq!(gate.classes, Some(vec!["a".to_string(), "b".to_string()]));
+        assert_eq!(gate.by, Some(vec!["site".to_string()]));
         let limit = |check: &str, value, line| GateLimit {
             check: check.to_string(),
             value,

@@ -1,14 +1,17 @@
 //! Confidences on a fine grid: what needs their distribution, in constant memory.
 //!
-//! The unit interval is cut into [`CELLS`] cells, closed on the right as bins are. A cell keeps two
-//! counts and the exact sum of its confidences, so grids of shards add up to the grid of the whole
-//! without any rounding. What is read off a grid treats the predictions of a cell as if they all had
-//! the cell's mean confidence, which moves none of them by more than the cell's width, 2⁻¹⁶.
+//! The unit interval is cut into [`CELLS`] cells, or fewer for a slice, closed on the right as bins
+//! are. A cell keeps two counts and the exact sum of its confidences, so grids of shards add up to the
+//! grid of the whole without any rounding. What is read off a grid treats the predictions of a cell as
+//! if they all had the cell's mean confidence, which moves none of them by more than the cell's width:
+//! 2⁻¹⁶, and 2⁻¹¹ in a slice.
 
 use serde::{Deserialize, Serialize};
 
 /// Number of cells: 2¹⁶.
 pub(super) const CELLS: usize = 1 << 16;
+/// Number of cells in the grid of a slice: 2¹¹, so that a thousand slices fit.
+pub(super) const SLICE_CELLS: usize = 1 << 11;
 
 /// The unit of the sums is 2⁻⁶². A confidence from 2⁻¹⁰ on is a whole multiple of it, and with at
 /// most a thousand classes only a calibration map gives smaller ones: these are cut to a multiple,
@@ -17,11 +20,24 @@ const UNITS: f64 = (1u64 << 62) as f64;
 
 /// Counts and sums of one cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    count: u64,
-    correct: u64,
-    /// Sum of the confidences, in units of 2⁻⁶².
-    confidence: u128,
+pub(crate) struct Totals {
+    pub(crate) count: u64,
+    /// At most `count`.
+    pub(crate) correct: u64,
+    /// Sum of the confidences, in units of 2⁻⁶²: at most `count · 2⁶²`.
+    pub(crate) confidence: u128,
+}
+
+impl Totals {
+    /// The totals of both; `None` where the count overflows. Nothing else can, as it is bounded by
+    /// the count.
+    pub(crate) fn merged(self, other: Self) -> Option<Self> {
+        Some(Totals {
+            count: self.count.checked_add(other.count)?,
+            correct: self.correct + other.correct,
+            confidence: self.confidence + other.confidence,
+        })
+    }
 }
 
 /// One cell that is not empty.
@@ -44,32 +60,44 @@ impl GridCell {
 
 /// Counts and exact sums of (confidence, was it right?) pairs on a fine grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Vec<Stored>", try_from = "Vec<Stored>")]
+#[serde(into = "Stored", try_from = "Stored")]
 pub struct Grid {
     cells: Vec<Totals>,
 }
 
-/// How a cell is stored: position, count, correct, confidence in units of 2⁻⁶².
-type Stored = (usize, u64, u64, u128);
+/// How a grid is stored: the number of cells, and of each that is not empty its position, count, correct,
+/// confidence in units of 2⁻⁶².
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    cells: usize,
+    filled: Vec<(usize, u64, u64, u128)>,
+}
 
-impl From<Grid> for Vec<Stored> {
+impl From<Grid> for Stored {
     fn from(grid: Grid) -> Self {
         let filled = grid.cells.iter().enumerate().filter(|(_, t)| t.count > 0);
-        filled
-            .map(|(i, t)| (i, t.count, t.correct, t.confidence))
-            .collect()
+        let stored = |(i, t): (usize, &Totals)| (i, t.count, t.correct, t.confidence);
+        Stored {
+            cells: grid.cells.len(),
+            filled: filled.map(stored).collect(),
+        }
     }
 }
 
-impl TryFrom<Vec<Stored>> for Grid {
+impl TryFrom<Stored> for Grid {
     type Error = &'static str;
 
-    fn try_from(stored: Vec<Stored>) -> Result<Self, Self::Error> {
-        let mut grid = Grid::default();
-        for (i, count, correct, confidence) in stored {
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let mut grid = match stored.cells {
+            CELLS => Grid::default(),
+            SLICE_CELLS => Grid::of_slice(),
+            _ => return Err("a grid of another size"),
+        };
+        // The confidences of a cell lie between its edges.
+        let unit = 1u128 << (62 - stored.cells.trailing_zeros());
+        for (i, count, correct, confidence) in stored.filled {
             let cell = grid.cells.get_mut(i).ok_or("a cell beyond the grid")?;
-            // The confidences of a cell lie between its edges.
-            let unit = 1u128 << (62 - CELLS.trailing_zeros());
             let (low, high) = (unit * i as u128, unit * (i as u128 + 1));
             let inside = |n: u128| n * low <= confidence && confidence <= n * high;
             if correct > count || *cell != Totals::default() || !inside(u128::from(count)) {
@@ -94,6 +122,18 @@ impl Default for Grid {
 }
 
 impl Grid {
+    /// A grid of [`SLICE_CELLS`] cells.
+    pub(super) fn of_slice() -> Self {
+        Grid {
+            cells: vec![Totals::default(); SLICE_CELLS],
+        }
+    }
+
+    /// The width of a cell.
+    pub(super) fn width(&self) -> f64 {
+        1.0 / self.cells.len() as f64
+    }
+
     /// Adds one prediction; `false`, and nothing is added, for a confidence outside `[0, 1]`.
     #[inline]
     pub fn add(&mut self, confidence: f64, correct: bool) -> bool {
@@ -102,7 +142,7 @@ impl Grid {
         }
         // Multiplying by a power of two is exact, so the side of an edge is never in doubt. Zero
         // belongs to the first cell, as it does to the first bin.
-        let cell = (libm::ceil(confidence * CELLS as f64) as usize).saturating_sub(1);
+        let cell = (libm::ceil(confidence * self.cells.len() as f64) as usize).saturating_sub(1);
         let Some(totals) = self.cells.get_mut(cell) else {
             return false;
         };
@@ -115,9 +155,7 @@ impl Grid {
     /// Adds everything that `other` holds; `None` where a count overflows.
     pub fn merge(&mut self, other: &Grid) -> Option<()> {
         for (a, b) in self.cells.iter_mut().zip(&other.cells) {
-            a.count = a.count.checked_add(b.count)?;
-            a.correct += b.correct;
-            a.confidence += b.confidence;
+            *a = a.merged(*b)?;
         }
         Some(())
     }
@@ -162,7 +200,7 @@ impl Grid {
 
     /// How many predictions of this grid and of another lie in each of `steps` steps of equal width.
     pub fn paired(&self, other: &Grid, steps: usize) -> Vec<(u64, u64)> {
-        let width = CELLS.div_ceil(steps);
+        let width = self.cells.len().div_ceil(steps);
         let pairs = self.cells.chunks(width).zip(other.cells.chunks(width));
         let count = |cells: &[Totals]| cells.iter().map(|t| t.count).sum::<u64>();
         pairs.map(|(a, b)| (count(a), count(b))).collect()
@@ -249,6 +287,17 @@ mod tests {
     }
 
     #[test]
+    fn a_grid_of_a_slice_is_stored_as_such_and_of_no_other_size() {
+        let mut grid = Grid::of_slice();
+        assert!(grid.add(0.7, true) && grid.add(0.0, false) && grid.add(1.0, true));
+        assert_eq!(grid.width(), 1.0 / 2048.0);
+        let text = serde_json::to_string(&grid).unwrap();
+        assert_eq!(serde_json::from_str::<Grid>(&text).unwrap(), grid);
+        let other = text.replace("2048", "1024");
+        assert!(serde_json::from_str::<Grid>(&other).is_err());
+    }
+
+    #[test]
     fn a_stored_grid_is_the_same_grid_and_hostile_ones_are_refused() {
         let mut grid = Grid::default();
         grid.add(0.7, true);
@@ -261,7 +310,8 @@ mod tests {
             "[[3,1,1,1]]",
             "[[65535,1,1,4611686018427387905]]",
         ] {
-            assert!(serde_json::from_str::<Grid>(bad).is_err(), "{bad}");
+            let bad = format!("{{\"cells\":65536,\"filled\":{bad}}}");
+            assert!(serde_json::from_str::<Grid>(&bad).is_err(), "{bad}");
         }
     }
 }

@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `builder` | [`Audit`]: what is audited, how, and against which limits |
 //! | `scan` | a log of any length into a tally, in constant memory, on all threads |
-//! | `tally`, `evidence_tally`, `item_tally`, `set_tally` | [`Tally`]: counts and exact sums, which add up over shards |
+//! | `tally`, `class_tally`, `evidence_tally`, `item_tally`, `set_tally` | [`Tally`]: counts and exact sums, which add up over shards |
 //! | `grid`, `histogram`, `listed`, `sample`, `clusters` | what a tally is made of: confidences on a fine grid, quantiles, the rows that are listed, a bounded sample, sums by entity |
+//! | `by`, `time`, `slices`, `sources`, `slicing` | slices of a log by fields, periods and sources of evidence: what they are, what is kept of them, and how rows get there |
 //! | `state` | a tally in a file |
 //! | `rounding` | how far an answer may be from its aggregate, and a weight from its confidence, for rounding alone |
 //! | `intervals`, `calibration_error`, `smooth` | intervals and verdicts, and how many rows would decide; the intervals of the calibration errors |
@@ -20,12 +21,15 @@
 //! same report, byte for byte.
 
 mod builder;
+mod by;
 mod calibration_error;
 mod checks;
+mod class_tally;
 mod clusters;
 mod evidence_tally;
 mod gate_file;
-mod grid;
+// Within the crate, for the proof that cells merge.
+pub(crate) mod grid;
 mod histogram;
 mod intervals;
 mod item_tally;
@@ -40,9 +44,13 @@ mod rounding;
 mod sample;
 mod scan;
 mod set_tally;
+mod slices;
+mod slicing;
 mod smooth;
+mod sources;
 mod state;
 mod tally;
+mod time;
 
 pub use builder::{Audit, DEFAULT_BINS, Log};
 pub use checks::{
@@ -56,9 +64,10 @@ pub use monitor::{
 };
 pub use monitor_evidence::Evidence as MonitorEvidence;
 pub use outcome::{
-    AuditReport, Check, CheckInterval, CheckVerdict, Curves, FIRST_REJECTIONS, InfluencePoint,
-    Input, ModelUsed, Offender, Power, ReasonCount, Rejected, Rejection, ReliabilityPoint,
-    ReportSettings, RiskPoint, SCHEMA_VERSION, Side, Summary, Threshold, Tool,
+    AuditReport, Check, CheckInterval, CheckVerdict, ClassCurve, Curves, FIRST_REJECTIONS,
+    InfluencePoint, Input, ModelUsed, Offender, Power, ReasonCount, Rejected, Rejection,
+    ReliabilityPoint, ReportSettings, RiskPoint, SCHEMA_VERSION, Side, SliceReport, SourceEffect,
+    SourceReport, Summary, Threshold, Tool, WithoutSource,
 };
 pub use set_tally::SetTally;
 pub use state::{StateError, read_state, write_state};

@@ -36,8 +36,112 @@ pub struct AuditReport {
     pub summary: Summary,
     /// The checks, in a fixed order.
     pub checks: Vec<Check>,
+    /// Slices by each field, and by pairs of fields: the worst of each first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<SliceReport>,
+    /// Sources of evidence, the one that hurts most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceReport>,
     /// What the plots show.
     pub curves: Curves,
+}
+
+/// The rows with one value of a field, or of a pair of fields.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SliceReport {
+    /// The field, or both fields of a pair: `site`, `month(at)`.
+    pub by: Vec<String>,
+    /// Their values.
+    pub values: Vec<String>,
+    /// Scored rows.
+    pub n: u64,
+    /// Whether there are too few rows to judge it.
+    pub too_small: bool,
+    /// The checks of calibration and scores; none where it is too small.
+    pub checks: Vec<Check>,
+    /// Confidence against accuracy.
+    pub reliability: Vec<ReliabilityPoint>,
+}
+
+impl SliceReport {
+    /// The check of this id.
+    #[must_use]
+    pub fn check(&self, id: &str) -> Option<&Check> {
+        self.checks.iter().find(|check| check.id == id)
+    }
+
+    /// Whether a check of it fails.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        let mut checks = self.checks.iter();
+        checks.any(|check| check.verdict == CheckVerdict::Fail)
+    }
+}
+
+/// The items of evidence with one id, each taken as a prediction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SourceReport {
+    /// The id.
+    pub id: String,
+    /// Its items.
+    pub items: u64,
+    /// Rows with an item of it.
+    pub rows: u64,
+    /// Mean weight of an item.
+    pub weight: f64,
+    /// Mean share of all weights of a row.
+    pub share: f64,
+    /// What leaving it out does to the answers; none where that could not be computed.
+    pub without: Option<WithoutSource>,
+    /// Whether it is shown to help or to hurt.
+    pub effect: SourceEffect,
+    /// The finding in one plain sentence.
+    pub sentence: String,
+    /// The checks of calibration and scores of its items; none where there are too few.
+    pub checks: Vec<Check>,
+    /// Confidence against accuracy of its items.
+    pub reliability: Vec<ReliabilityPoint>,
+}
+
+impl SourceReport {
+    /// The check of this id.
+    #[must_use]
+    pub fn check(&self, id: &str) -> Option<&Check> {
+        self.checks.iter().find(|check| check.id == id)
+    }
+}
+
+/// Answers without a source, compared with those with it, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WithoutSource {
+    /// Rows with this source and with another.
+    pub rows: u64,
+    /// How much accuracy is gained.
+    pub accuracy: f64,
+    /// All these intervals hold together, over all sources.
+    pub accuracy_interval: CheckInterval,
+    /// How much clipped log loss is saved, in nats.
+    pub log_loss: f64,
+    /// Its interval.
+    pub log_loss_interval: CheckInterval,
+}
+
+/// What a source does to the answers, as far as the log shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceEffect {
+    /// Answers are better without it: more accurate or with a smaller log loss, and not worse in the
+    /// other.
+    Hurts,
+    /// More accurate answers without it, but a larger log loss, or the other way round.
+    Mixed,
+    /// Neither is shown.
+    Unclear,
+    /// Answers are worse without it.
+    Helps,
 }
 
 impl AuditReport {
@@ -167,6 +271,10 @@ pub struct ReportSettings {
     pub undecided_fails: bool,
     /// Whether rows were said to be independent though entities may repeat.
     pub independent_rows: bool,
+    /// What there are slices by.
+    pub by: Vec<String>,
+    /// Whether there are slices by pairs of these fields too.
+    pub segments: bool,
 }
 
 /// A model that gave factors to items that were logged as posteriors or embeddings, and all that
@@ -197,11 +305,15 @@ pub struct Summary {
     pub not_run: usize,
     /// Checks without a threshold.
     pub information: usize,
+    /// Slices that were judged.
+    pub slices: usize,
+    /// Slices with a check that fails.
+    pub failed_slices: usize,
 }
 
 impl Summary {
     /// Counts verdicts.
-    pub fn of(checks: &[Check]) -> Self {
+    pub fn of(checks: &[Check], slices: &[SliceReport]) -> Self {
         let mut summary = Summary::default();
         for check in checks {
             let count = match check.verdict {
@@ -213,7 +325,10 @@ impl Summary {
             };
             *count += 1;
         }
-        summary.passed = !checks.iter().any(|check| check.stops);
+        summary.slices = slices.iter().filter(|slice| !slice.too_small).count();
+        summary.failed_slices = slices.iter().filter(|slice| slice.fails()).count();
+        let of_slices = slices.iter().flat_map(|slice| &slice.checks);
+        summary.passed = !checks.iter().chain(of_slices).any(|check| check.stops);
         summary
     }
 }
@@ -244,6 +359,8 @@ pub struct Check {
     pub power: Option<Power>,
     /// The finding in one plain sentence.
     pub sentence: String,
+    /// What to do about a failure, or to decide: a command or a step.
+    pub next: Option<String>,
     /// The worst rows, worst first.
     pub worst: Vec<Offender>,
 }
@@ -336,6 +453,36 @@ pub struct Curves {
     pub risk_coverage: Vec<RiskPoint>,
     /// What removing items can do, by their number.
     pub influence: Vec<InfluencePoint>,
+    /// Each class by itself; empty with more than 32 classes.
+    pub classes: Vec<ClassCurve>,
+    /// Rows by true class, and in it by predicted class; empty with more than 64 classes.
+    pub confusion: Vec<Vec<u64>>,
+}
+
+/// One class against all others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ClassCurve {
+    /// Its name.
+    pub class: String,
+    /// Rows in which it was true.
+    pub rows: u64,
+    /// The share of its predictions that were right; zero where it was never predicted.
+    pub precision: f64,
+    /// The share of its rows for which it was predicted; zero where it was never true.
+    pub recall: f64,
+    /// The harmonic mean of both.
+    pub f1: f64,
+    /// Area under the ROC curve; none where it was never or always true.
+    pub auroc: Option<f64>,
+    /// Area under the curve of precision over recall; none where it was never true.
+    pub average_precision: Option<f64>,
+    /// False and true positive rate.
+    pub roc: Vec<(f64, f64)>,
+    /// Recall and precision.
+    pub precision_recall: Vec<(f64, f64)>,
+    /// Its probability against how often it was true.
+    pub reliability: Vec<ReliabilityPoint>,
 }
 
 /// One bin of the reliability diagram.

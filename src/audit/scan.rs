@@ -2,8 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::by::By;
 use super::listed::Source;
 use super::outcome::{Input, ModelUsed};
+use super::slicing::{Sliced, Slicing};
 use super::tally::{Rules, Tally, TallySettings, Waiting};
 use crate::answer::Answerer;
 use crate::calibration::CalibrationError;
@@ -35,6 +37,10 @@ pub(super) struct ScanSettings {
     pub compare: bool,
     /// How weights follow from posteriors, if they do.
     pub confidence: Option<Confidence>,
+    /// What there are slices by.
+    pub by: Vec<By>,
+    /// Whether there are slices by pairs of fields too.
+    pub segments: bool,
 }
 
 impl ScanSettings {
@@ -63,6 +69,8 @@ impl ScanSettings {
             }),
             confidence: self.confidence.map_or("none", Confidence::name).to_string(),
             calibration: calibration.map(|map| sha256(map.to_json().as_bytes())),
+            by: self.by.iter().map(ToString::to_string).collect(),
+            segments: self.segments,
         };
         Ok(Tally::new(settings)?)
     }
@@ -114,8 +122,12 @@ impl ScanSettings {
             None => ClassNames::Numbered(rows.first().map_or(0, |(p, ..)| p.len())),
         };
         self.check(&classes)?;
+        if !self.by.is_empty() {
+            let what = "predictions in memory have no fields; give a log that has";
+            return Err(Error::setting("by", what));
+        }
         let mut tally = self.tally(&classes)?;
-        let mut waiting = Waiting::with_capacity(rows.len());
+        let mut waiting = Waiting::default();
         let mut bytes = Vec::new();
         for (i, (p, named, label)) in rows.iter().enumerate() {
             let scored = match p.len() == classes.len() {
@@ -174,6 +186,7 @@ pub(super) fn scan(
         settings,
         slots: None,
         before: settings.tally(&ClassNames::Numbered(0))?,
+        slicing: None,
         rows: 0,
     };
     if !reader.has_columns()
@@ -204,6 +217,8 @@ struct Work<'a> {
     slots: Option<(ClassNames, Vec<Tally>)>,
     /// Rows before any that shows the classes: unusable whatever the classes are.
     before: Tally,
+    /// Slices of all threads together, where they are asked for.
+    slicing: Option<Slicing>,
     rows: u64,
 }
 
@@ -218,6 +233,9 @@ impl Work<'_> {
         self.settings.check(&classes)?;
         let empty = self.settings.tally(&classes)?;
         let threads = rayon::current_num_threads().max(1);
+        if !self.settings.by.is_empty() {
+            self.slicing = Some(Slicing::new(self.settings, classes.len()));
+        }
         self.slots = Some((classes, vec![empty; threads]));
         Ok(())
     }
@@ -241,7 +259,10 @@ impl Work<'_> {
         match &mut self.slots {
             Some((classes, slots)) => {
                 let rules = self.settings.rules(classes, batch);
-                add_all(self.name, slots, batch, rules);
+                let waiting = add_all(self.name, slots, batch, rules, self.slicing.as_ref());
+                if let Some(slicing) = &mut self.slicing {
+                    slicing.add(waiting)?;
+                }
             }
             // Without classes no row is scored, so none waits.
             None => {
@@ -251,6 +272,7 @@ impl Work<'_> {
                     std::slice::from_mut(&mut self.before),
                     batch,
                     rules,
+                    None,
                 );
             }
         }
@@ -293,6 +315,11 @@ impl Work<'_> {
                 None => what.to_string(),
             });
         }
+        whole.clusters.settle();
+        if let Some(slicing) = self.slicing {
+            whole.slices = slicing.finish();
+        }
+        whole.merge_rejected(&self.before)?;
         let sha256 = reader.sha256();
         let map = self.settings.answerer.calibration();
         whole.inputs.push(Input {
@@ -309,24 +336,37 @@ impl Work<'_> {
     }
 }
 
-/// Shares out the rows of a batch among the slots.
-fn add_all(file: &str, slots: &mut [Tally], batch: &LogBatch, rules: Rules<'_>) {
+/// Shares out the rows of a batch among the slots; returns what waits for slices.
+fn add_all(
+    file: &str,
+    slots: &mut [Tally],
+    batch: &LogBatch,
+    rules: Rules<'_>,
+    slicing: Option<&Slicing>,
+) -> Vec<Sliced> {
     let rows = batch.len();
     let share = rows.div_ceil(slots.len()).max(1);
-    slots.par_iter_mut().enumerate().for_each(|(i, slot)| {
+    let work = |(i, slot): (usize, &mut Tally)| {
         let first = (i * share).min(rows);
-        let mut waiting = Waiting::with_capacity(share);
+        let mut waiting = slicing.map_or_else(Waiting::default, Slicing::waiting);
+        let mut values = slicing.map(Slicing::values);
         for at in first..(first + share).min(rows) {
             let row = batch.row(at);
-            let line = row.number;
-            slot.add(
-                Source { file, line },
-                row.line,
-                row.prediction,
-                rules,
-                &mut waiting,
-            );
+            let source = Source {
+                file,
+                line: row.number,
+            };
+            let before = waiting.confidences.len();
+            slot.add(source, row.line, row.prediction, rules, &mut waiting);
+            if let Some(values) = &mut values
+                && waiting.confidences.len() > before
+            {
+                values.add(batch, at);
+            }
         }
         slot.settle(&mut waiting);
-    });
+        values.map(|values| values.with(waiting))
+    };
+    let sliced = slots.par_iter_mut().enumerate().map(work);
+    sliced.flatten_iter().collect()
 }

@@ -7,6 +7,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::by::By;
 use super::scan::MAX_CLASSES;
 use super::tally::{BRIER_STEPS, Tally};
 use crate::log::{LimitError, Limits, check_names};
@@ -147,6 +148,10 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
     };
     let fits = [
         (tally.grid.checked_count() == Some(n), "the grid"),
+        (
+            tally.by_class.fits(&scores.labels, &scores.predicted),
+            "the classes",
+        ),
         (tally.clusters.rows() == Some(n), "the entities"),
         (briers == Some(n), "the Brier scores"),
         (scores.labels.iter().sum::<u64>() == n, "the labels"),
@@ -198,10 +203,23 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
             tally.sets.is_sound(classes) && tally.sets.rows <= n,
             "the sets",
         ),
+        (slices_fit(tally, n), "the slices"),
         ((0.0..1.0).contains(&settings.tolerance), "the tolerance"),
     ];
     match fits.into_iter().find(|(fits, _)| !fits) {
         Some((_, what)) => Err(what),
         None => Ok(()),
     }
+}
+
+fn slices_fit(tally: &Tally, rows: u64) -> bool {
+    let settings = &tally.settings;
+    let by: Result<Vec<By>, _> = settings.by.iter().map(|text| text.parse()).collect();
+    let Ok(by) = by else {
+        return false;
+    };
+    let fields = by.iter().filter(|by| **by != By::Evidence).count();
+    let shape = (settings.classes.len(), settings.bins);
+    let by_source = fields < by.len() || tally.slices.sources.is_empty();
+    by_source && tally.slices.fits(fields, settings.segments, shape, rows)
 }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::class_tally::ClassTally;
 use super::clusters::{Clusters, RowValues, entity_hash};
 use super::evidence_tally::{EvidenceTally, WithEvidence};
 use super::grid::Grid;
@@ -12,6 +13,8 @@ use super::item_tally::ItemTally;
 use super::listed::{Source, Unusable, Worst};
 use super::outcome::{Input, ModelUsed};
 use super::set_tally::SetTally;
+use super::slices::Slices;
+use super::sources::{self, SourcePart};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::calibration::{CalibrationError, Evaluation};
@@ -46,6 +49,12 @@ pub struct TallySettings {
     pub model: Option<ModelUsed>,
     /// SHA-256 of the calibration map that answers were passed through before they were scored.
     pub calibration: Option<String>,
+    /// The fields by which there are slices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+    /// Whether there are slices by pairs of these fields too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub segments: bool,
 }
 
 impl TallySettings {
@@ -76,10 +85,46 @@ pub(super) fn argmax(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |best, i| if p[i] > p[best] { i } else { best })
 }
 
-/// Confidences, and whether they were right, on their way into the grid. It is larger than the
-/// caches next to a core: filled in a loop of its own, many of its cells are fetched at a time, and
-/// not one a row.
-pub(super) type Waiting = Vec<(f64, bool)>;
+/// Rows on their way to where they are counted in a loop of their own.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// Confidences, and whether they were right, for the grid. It is larger than the caches next to a
+    /// core: filled in a loop of its own, many of its cells are fetched at a time, and not one a row.
+    pub confidences: Vec<(f64, bool)>,
+    /// The rows themselves, where there are slices.
+    pub rows: Option<Vec<WaitingRow>>,
+    /// The probabilities of all these rows.
+    pub probabilities: Vec<f64>,
+    /// What rows say of their sources of evidence, where there are slices by source.
+    pub sources: Option<Vec<(usize, Vec<SourcePart>)>>,
+}
+
+/// A row that waits for its slices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitingRow {
+    pub entity: Option<u64>,
+    pub named: usize,
+    pub label: usize,
+}
+
+/// Scored predictions, of a log or of a slice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scored<'a> {
+    pub scores: &'a Evaluation,
+    pub grid: &'a Grid,
+}
+
+impl Scored<'_> {
+    /// How many there are.
+    pub(super) fn usable(&self) -> u64 {
+        self.scores.top.count()
+    }
+
+    /// Number of equal-width bins.
+    pub(super) fn bins(&self) -> usize {
+        self.scores.top.bins().len()
+    }
+}
 
 /// What an audit keeps of a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +148,8 @@ pub struct Tally {
     pub scores: Evaluation,
     /// Their confidence and correctness on a fine grid.
     pub grid: Grid,
+    /// How well classes are told apart.
+    pub by_class: ClassTally,
     /// Their Brier scores, counted in [`BRIER_STEPS`] steps.
     pub briers: Vec<u64>,
     /// Their entities.
@@ -114,6 +161,9 @@ pub struct Tally {
     /// Prediction sets, where there are some.
     #[serde(default, skip_serializing_if = "SetTally::is_empty")]
     pub sets: SetTally,
+    /// Slices, where they are asked for.
+    #[serde(default, skip_serializing_if = "Slices::is_empty")]
+    pub slices: Slices,
 }
 
 /// Why tallies cannot be merged.
@@ -140,6 +190,7 @@ impl Tally {
         Ok(Tally {
             scores: Evaluation::new(settings.classes.len(), settings.bins)?,
             grid: Grid::default(),
+            by_class: ClassTally::new(settings.classes.len()),
             briers: vec![0; BRIER_STEPS],
             clusters: Clusters::default(),
             settings,
@@ -152,7 +203,16 @@ impl Tally {
             evidence: EvidenceTally::default(),
             items: ItemTally::default(),
             sets: SetTally::default(),
+            slices: Slices::default(),
         })
+    }
+
+    /// The predictions that could be scored.
+    pub(super) fn scored(&self) -> Scored<'_> {
+        Scored {
+            scores: &self.scores,
+            grid: &self.grid,
+        }
     }
 
     /// How many predictions could be scored.
@@ -196,11 +256,20 @@ impl Tally {
         waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
         let scores = self.scores.add_named(p, named, label)?;
+        self.by_class.add(p, named, label);
         let step = (scores.brier * (BRIER_STEPS / 2) as f64) as usize;
         self.briers[step.min(BRIER_STEPS - 1)] += 1;
         if let Some(&confidence) = p.get(named) {
             let right = named == label;
-            waiting.push((confidence, right));
+            waiting.confidences.push((confidence, right));
+            if let Some(rows) = &mut waiting.rows {
+                rows.push(WaitingRow {
+                    entity,
+                    named,
+                    label,
+                });
+                waiting.probabilities.extend_from_slice(p);
+            }
             self.clusters
                 .add(entity, RowValues::new(confidence, right, scores));
         }
@@ -209,7 +278,7 @@ impl Tally {
 
     /// Adds to the grid what waits for it.
     pub(super) fn settle(&mut self, waiting: &mut Waiting) {
-        for (confidence, correct) in waiting.drain(..) {
+        for (confidence, correct) in waiting.confidences.drain(..) {
             self.grid.add(confidence, correct);
         }
     }
@@ -245,6 +314,12 @@ impl Tally {
         let weights = match (sets, &row.evidence) {
             (Some(_), Some(entity)) => Some(entity.weights.clone()),
             _ => None,
+        };
+        let sources = match (&waiting.sources, &row.evidence) {
+            (Some(_), Some(entity)) => {
+                sources::parts(entity, line, label, own.as_ref(), rules.answerer)
+            }
+            _ => Vec::new(),
         };
         let answer = match row.evidence {
             Some(entity) => {
@@ -297,6 +372,11 @@ impl Tally {
         if let Some(set) = set {
             self.sets.add(&set, label);
         }
+        if let (Some(rows), Some(waiting)) = (&waiting.rows, &mut waiting.sources)
+            && !sources.is_empty()
+        {
+            waiting.push((rows.len() - 1, sources));
+        }
         Ok(())
     }
 
@@ -326,6 +406,8 @@ impl Tally {
             (mine.1 == theirs.1, "samples"),
             (mine.2 == theirs.2, "seed"),
             (a.calibration == b.calibration, "calibration"),
+            (a.by == b.by, "by"),
+            (a.segments == b.segments, "segments"),
         ] {
             if !equal {
                 return Err(MergeError::Unlike { setting });
@@ -355,10 +437,12 @@ impl Tally {
         }
         self.grid
             .merge(&other.grid)
+            .and_then(|()| self.by_class.merge(&other.by_class))
             .and_then(|()| self.clusters.merge(&other.clusters))
             .and_then(|()| self.evidence.merge(&other.evidence))
             .and_then(|()| self.items.merge(&other.items))
             .and_then(|()| self.sets.merge(&other.sets))
+            .and_then(|()| self.slices.merge(&other.slices))
             .ok_or(MergeError::TooMany)
     }
 

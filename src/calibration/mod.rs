@@ -7,6 +7,7 @@
 //! | `scores` | [`Evaluation`]: accuracy, Brier, log loss, top-label and classwise ECE |
 //! | `map` | [`CalibrationMap`]: a map of any kind, fitted and applied |
 //! | `histogram`, `isotonic`, `log_linear` | the kinds: hit rates in bins, hit rates that never fall, linear functions of log-probabilities |
+//! | `choice` | [`choose`]: the kind of map with the least cross-validated log loss |
 //! | `conformal` | [`ConformalSets`]: prediction sets with a guaranteed coverage |
 //! | `smooth` | [`smooth_ece()`]: calibration error without bins |
 //!
@@ -14,6 +15,7 @@
 //! shards, threads and permutations agree to the last bit.
 
 mod bins;
+mod choice;
 mod conformal;
 mod error;
 mod histogram;
@@ -26,6 +28,7 @@ mod scores;
 mod smooth;
 
 pub use bins::{MAX_BINS, bin_edge, bin_index};
+pub use choice::{Candidate, choose};
 pub use conformal::{ConformalSets, ConformalSettings, Robust, SetScore, Threshold};
 pub use error::CalibrationError;
 pub use histogram::HistogramMap;

@@ -96,6 +96,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
         ("bins", &BINS),
     ]);
     let mut outcome = EXPERIMENT.outcome(settings, agreement.sentence());
+    outcome.statements = agreement.statements();
     outcome.tables.push(compared(
         &lab.paper,
         "assumptions.summary",
@@ -222,7 +223,8 @@ fn claims(
         let ours = Quantity::over(what, &column.runs, 4, value).ours;
         agreement.number(origin, what, &ours, &paper(id)?);
     }
-    // What the tests say is told of the first run; an assumption stands where no run is against it.
+    // An assumption stands where no run is against it; what the tests say is told of the first run
+    // that decides so.
     type Judgement = fn(&Measured) -> (String, bool);
     let judgements: [(&str, Judgement); 6] = [
         ("A1", |m| {
@@ -247,7 +249,10 @@ fn claims(
             .iter()
             .filter(|(_, contradicted)| *contradicted)
             .count();
-        let sentence = said.first().map_or("", |(sentence, _)| sentence.as_str());
+        let decides = said
+            .iter()
+            .find(|(_, contradicted)| *contradicted == (against > 0));
+        let sentence = decides.map_or("", |(sentence, _)| sentence.as_str());
         let sentence = sentence.trim_end_matches('.');
         let (n, words) = (said.len(), format!("{name}: {sentence}"));
         let words = match against {

@@ -1,7 +1,7 @@
 //! Three columns of results: the paper's, ours on the author's data, ours where the exact posterior
 //! is known.
 
-use super::{ExperimentError, Findings, Lab, Origin, Printed, Published, Summary};
+use super::{ExperimentError, Findings, Lab, Origin, Printed, Published, Statement, Summary};
 use crate::exhibit::{Cell, Table};
 
 /// Something that was measured, and where the paper prints it.
@@ -147,14 +147,18 @@ impl Agreement {
         }
     }
 
-    /// What agrees on the author's data and what does not; how much of it where the posterior is
-    /// known.
+    /// How much of it agrees in both columns.
     pub fn sentence(&self) -> String {
-        let (agree, all) = self.known.counts();
+        let [(agree, all), (known, of)] = [self.author.counts(), self.known.counts()];
         format!(
-            "{} On the domain with known posterior: {agree} of {all}.",
-            self.author.sentence("our runs on the author's data")
+            "{agree} of {all} statements of the paper agree with our runs on the author's data, {known} \
+             of {of} with those on the domain with known posterior."
         )
+    }
+
+    /// The statements as they stand on the author's data.
+    pub fn statements(self) -> Vec<Statement> {
+        self.author.statements()
     }
 }
 

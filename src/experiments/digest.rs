@@ -36,6 +36,7 @@ mod tests {
             }],
             figures: Vec::new(),
             sentence: String::new(),
+            statements: Vec::new(),
         }
     }
 

@@ -76,7 +76,9 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
 
 fn outcome(lab: &Lab, judged: &[Judged], trials: usize) -> Result<Outcome, ExperimentError> {
     let settings = lab.described(&[("trials", &trials), ("test entities a trial", &TEST)]);
-    let mut outcome = EXPERIMENT.outcome(settings, sentence(lab, judged)?);
+    let findings = findings(lab, judged)?;
+    let mut outcome = EXPERIMENT.outcome(settings, sentence(&findings, judged));
+    outcome.statements = findings.statements();
     outcome.tables = vec![
         table(lab, judged, "accuracy", "Test accuracy", |j| &j.accuracy)?,
         table(
@@ -132,7 +134,7 @@ fn table(
     Ok(table)
 }
 
-fn sentence(lab: &Lab, judged: &[Judged]) -> Result<String, ExperimentError> {
+fn findings(lab: &Lab, judged: &[Judged]) -> Result<Findings, ExperimentError> {
     let mut findings = Findings::default();
     for (domain, j) in DOMAINS.iter().zip(judged) {
         if let Ok(number) = lab
@@ -153,6 +155,11 @@ fn sentence(lab: &Lab, judged: &[Judged]) -> Result<String, ExperimentError> {
         let number = lab.paper.number(&format!("sec:cross-domain/{id}"))?;
         findings.number(what, &ours, &number);
     }
+    Ok(findings)
+}
+
+fn sentence(findings: &Findings, judged: &[Judged]) -> String {
+    let (agree, all) = findings.counts();
     let n = judged.len();
     let count = |holds: fn(&Judged) -> bool| judged.iter().filter(|j| holds(j)).count();
     let best = count(|j| {
@@ -160,11 +167,10 @@ fn sentence(lab: &Lab, judged: &[Judged]) -> Result<String, ExperimentError> {
         j.accuracy[..EXACT].iter().all(|a| a.mean <= exact)
     });
     let worse = count(|j| j.ece[SPN].mean > j.ece[EXACT].mean);
-    Ok(format!(
-        "{} No method is more accurate than the exact posterior in {best} of {n} domains; the \
+    format!(
+        "{agree} of {all} numbers of the paper agree with our runs. No method is more accurate than the exact posterior in {best} of {n} domains; the \
          product (spn) is calibrated worse than it in {worse} of {n}.",
-        findings.sentence("our run")
-    ))
+    )
 }
 
 // A row of the synthetic data is an embedding of the size that the models are made for.

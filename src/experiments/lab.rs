@@ -177,6 +177,15 @@ impl Lab {
         })
     }
 
+    /// One run with these weights: what the author's implementation makes of the author's data.
+    ///
+    /// # Errors
+    /// As [`Lab::reference`].
+    pub fn reference_run(&self) -> Result<Run<'_>, ExperimentError> {
+        let trained = self.reference()?;
+        Ok(Run { trained, trial: 0 })
+    }
+
     /// The runs of one column. On the author's data a run is a model with a seed of its own, judged by
     /// the same entities; where entities can be drawn without end it is `trials` times one model,
     /// judged by fresh ones.
@@ -299,7 +308,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// An outcome of this experiment, without tables and figures yet.
+    /// An outcome of this experiment, without tables, figures and statements yet.
     pub fn outcome(&self, settings: Vec<(String, String)>, sentence: String) -> Outcome {
         Outcome {
             id: self.id.to_owned(),
@@ -308,6 +317,7 @@ impl Experiment {
             tables: Vec::new(),
             figures: Vec::new(),
             sentence,
+            statements: Vec::new(),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | `columns` | [`Quantity`], [`compared`]: the paper's numbers and our two columns |
 //! | `published` | [`Published`]: the paper's numbers; [`Findings`]: what agrees with them |
 //! | `statistics` | means, spreads, percentiles, straight lines |
-//! | `outcome` | [`Outcome`]: tables, figures as data, a sentence |
+//! | `outcome` | [`Outcome`]: tables, figures as data, a sentence, [`Statement`]s |
 //! | `digest` | one number for all results |
 //! | `t1` | calibration of single items and of their aggregate |
 //! | `t2` | error of a Monte Carlo factor |
@@ -50,7 +50,7 @@ pub use data::{Counts, Pairs, contradicting, same_text, spoken_for};
 pub use digest::digest;
 pub use error::ExperimentError;
 pub use lab::{Experiment, Lab, Origin, Progress, Run, Settings, Variant};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Statement};
 pub use published::{Findings, Printed, Published};
 pub use real::{LogSettings, real_log};
 pub use statistics::{Line, Summary, mean, percentile};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ExperimentError, Summary};
+use super::{ExperimentError, Statement, Summary};
 use crate::exhibit::Cell;
 
 /// A number that the paper prints.
@@ -71,10 +71,7 @@ const ERRORS: f64 = 2.0;
 
 /// What agrees with the paper and what does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    agree: Vec<String>,
-    differ: Vec<String>,
-}
+pub struct Findings(Vec<Statement>);
 
 impl Findings {
     /// Compares a number with the printed one: they agree where some value that is printed so lies
@@ -88,44 +85,27 @@ impl Findings {
         let digits = ours.deviation.map_or(0, |_| 3).max(printed.digits);
         let shown = ours.cell(digits).shown();
         let words = format!("{what}: {shown} here, {:.d$} there", printed.value);
-        self.sort(agrees, words);
+        self.note(agrees, words);
     }
 
     /// Notes whether something that the paper says holds here too.
     pub fn claim(&mut self, holds: bool, what: impl Into<String>) {
-        self.sort(holds, what.into());
+        self.note(holds, what.into());
     }
 
-    fn sort(&mut self, agrees: bool, words: String) {
-        if agrees {
-            self.agree.push(words);
-        } else {
-            self.differ.push(words);
-        }
+    fn note(&mut self, agrees: bool, words: String) {
+        self.0.push(Statement { words, agrees });
     }
 
     /// How many agree, and how many there are.
     pub fn counts(&self) -> (usize, usize) {
-        (self.agree.len(), self.agree.len() + self.differ.len())
+        let agree = self.0.iter().filter(|s| s.agrees).count();
+        (agree, self.0.len())
     }
 
-    /// Both lists in a sentence, which says what the paper is compared with.
-    pub fn sentence(&self, ours: &str) -> String {
-        let all = self.agree.len() + self.differ.len();
-        let list = |of: &[String]| {
-            if of.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", of.join("; "))
-            }
-        };
-        format!(
-            "Of {all} statements of the paper, in agreement with {ours}: {}{}; not in agreement: {}{}.",
-            self.agree.len(),
-            list(&self.agree),
-            self.differ.len(),
-            list(&self.differ),
-        )
+    /// Each of them, for the outcome of an experiment.
+    pub fn statements(self) -> Vec<Statement> {
+        self.0
     }
 }
 
@@ -153,7 +133,7 @@ mod tests {
         let verdict = |ours: &Summary, value: f64| {
             let mut findings = Findings::default();
             findings.number("x", ours, &printed(value));
-            findings.differ.is_empty()
+            findings.counts() == (1, 1)
         };
         for (value, agrees) in [(0.522, true), (0.478, true), (0.523, false), (0.477, false)] {
             assert_eq!(verdict(&ours, value), agrees, "{value}");
@@ -163,15 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_counts_and_lists_both() {
+    fn statements_carry_both_numbers() {
         let mut findings = Findings::default();
         findings.claim(true, "a");
         findings.number("b", &Summary::exact(0.25), &printed(0.5));
-        assert_eq!(
-            findings.sentence("our run"),
-            "Of 2 statements of the paper, in agreement with our run: 1 (a); not in agreement: 1 \
-             (b: 0.250 here, 0.500 there)."
-        );
+        assert_eq!(findings.counts(), (1, 2));
+        let words: Vec<String> = findings.statements().into_iter().map(|s| s.words).collect();
+        assert_eq!(words, ["a", "b: 0.250 here, 0.500 there"]);
     }
 
     #[test]

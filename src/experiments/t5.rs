@@ -322,6 +322,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
         agreement.sentence()
     );
     let mut outcome = EXPERIMENT.outcome(described, sentence);
+    outcome.statements = agreement.statements();
     let mut panels = Vec::new();
     for (setting, known) in author.iter().zip(&known) {
         let title = format!(

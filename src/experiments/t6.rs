@@ -305,6 +305,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
         agreement.sentence()
     );
     let mut outcome = EXPERIMENT.outcome(settings, sentence);
+    outcome.statements = agreement.statements();
     let table = |id: &str, title: &str, columns| compared(&lab.paper, id, title, columns);
     outcome.tables = vec![
         table(

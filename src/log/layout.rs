@@ -31,6 +31,9 @@ pub(super) enum Shape {
     Csv(Columns),
     #[cfg(feature = "parquet")]
     Table(Columns),
+    Memory {
+        classes: Option<Vec<String>>,
+    },
 }
 
 impl Layout {
@@ -49,7 +52,7 @@ impl Layout {
 
     fn columns(&self) -> Option<&Columns> {
         match &self.shape {
-            Shape::Json(_) => None,
+            Shape::Json(_) | Shape::Memory { .. } => None,
             Shape::Csv(columns) => Some(columns),
             #[cfg(feature = "parquet")]
             Shape::Table(columns) => Some(columns),
@@ -60,6 +63,7 @@ impl Layout {
     pub(super) fn classes(&self) -> Option<&[String]> {
         match &self.shape {
             Shape::Json(layout) => layout.classes.as_deref(),
+            Shape::Memory { classes } => classes.as_deref(),
             _ => self.columns()?.classes(),
         }
     }

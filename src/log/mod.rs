@@ -14,6 +14,7 @@
 //! | `table` | rows of a table, column by column |
 //! | `parquet`, `arrow` | such tables in files |
 //! | `codec` | compressed blocks of both |
+//! | `memory` | [`RowSource`]: rows that are in memory already |
 //! | `tolerance` | [`Tolerance`]: how far probabilities may be from adding up to one |
 //! | `reader` | [`LogReader`]: the rows of a log in any [`Format`] |
 //! | `rewrite` | single fields of a row, and rows with another answer |
@@ -32,6 +33,7 @@ mod format;
 mod layout;
 mod limits;
 mod lines;
+mod memory;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reader;
@@ -50,6 +52,7 @@ pub use fields::{Fields, LABELS};
 pub use format::{Format, Kind, Reading};
 pub use limits::{LimitError, LimitKind, Limits, UnknownLimit};
 pub use lines::{Batch, LineReader, LinesError};
+pub use memory::{ROWS_A_BATCH, RowBatch, RowSource};
 #[cfg(feature = "parquet")]
 pub use parquet::{TableError, TableReader, TableRewriter};
 pub use reader::{ClassesError, LogBatch, LogError, LogReader, LogRow};

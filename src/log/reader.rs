@@ -11,6 +11,7 @@ use super::format::{Format, Kind, Reading};
 use super::layout::{Layout, Search, Shape};
 use super::limits::Limits;
 use super::lines::{Batch, LineReader, LinesError};
+use super::memory::{RowBatch, RowSource};
 #[cfg(feature = "parquet")]
 use super::parquet::{TableError, TableReader};
 use super::record::{ClassNames, Prediction};
@@ -57,6 +58,10 @@ trait File: Read + Seek + Send {}
 impl<F: Read + Seek + Send> File for F {}
 
 enum Source<'r> {
+    Memory {
+        source: Box<dyn RowSource + 'r>,
+        rows: u64,
+    },
     Lines(Box<LineReader<Bytes<'r>>>),
     #[cfg(feature = "parquet")]
     Arrow(Box<super::arrow::ArrowReader<Bytes<'r>>>),
@@ -197,6 +202,28 @@ impl<'r> LogReader<'r> {
         })
     }
 
+    /// Reads rows that are in memory already. Their digest is that of the numbers and names themselves.
+    pub fn rows(source: impl RowSource + 'r) -> Self {
+        let classes = source.classes().map(<[String]>::to_vec);
+        let fields = Fields::default();
+        let shape = Shape::Memory { classes };
+        LogReader {
+            source: Source::Memory {
+                source: Box::new(source),
+                rows: 0,
+            },
+            // Column by column, as in a table without a file.
+            kind: Kind::Arrow,
+            compression: None,
+            digested: Digested::default(),
+            layout: Some(Arc::new(Layout::new(shape, &fields))),
+            search: None,
+            fields,
+            limits: Limits::default(),
+            header: None,
+        }
+    }
+
     /// Reads a Parquet file within the default limits: once for its digest, then its rows.
     ///
     /// # Errors
@@ -271,11 +298,17 @@ impl<'r> LogReader<'r> {
 
     /// Whether rows are made of columns, which may name the classes.
     pub fn has_columns(&self) -> bool {
-        !matches!(self.kind, Kind::JsonLines | Kind::Json)
+        match self.layout.as_deref().map(|layout| &layout.shape) {
+            Some(Shape::Memory { classes }) => classes.is_some(),
+            _ => !matches!(self.kind, Kind::JsonLines | Kind::Json),
+        }
     }
 
     /// What was read so far, and as what.
     pub fn reading(&self) -> Reading {
+        if let Source::Memory { .. } = self.source {
+            return Reading::in_memory();
+        }
         let layout = self.layout.as_deref();
         let format = match (self.kind, layout.map(|layout| &layout.shape)) {
             (Kind::JsonLines, _) => "JSON lines",
@@ -331,6 +364,18 @@ impl<'r> LogReader<'r> {
     pub fn fill(&mut self, batch: &mut LogBatch) -> Result<bool, LogError> {
         let more = match (&mut self.source, &mut batch.rows) {
             (Source::Lines(reader), Rows::Lines(lines)) => reader.fill(lines)?,
+            (Source::Memory { source, rows }, Rows::Memory(batch)) => {
+                batch.clear();
+                source.fill(batch)?;
+                batch.first = *rows + 1;
+                *rows += batch.len() as u64;
+                batch.digest(|bytes| self.digested.add(bytes));
+                !batch.is_empty()
+            }
+            (Source::Memory { .. }, rows) => {
+                *rows = Rows::Memory(Box::default());
+                return self.fill(batch);
+            }
             #[cfg(feature = "parquet")]
             (Source::Table { reader, rows, .. }, Rows::Table(table)) => {
                 let more = reader.fill(table)?;
@@ -371,6 +416,7 @@ impl<'r> LogReader<'r> {
     /// How many bytes have been read, about.
     pub fn position(&self) -> u64 {
         match &self.source {
+            Source::Memory { rows, .. } => *rows,
             #[cfg(feature = "parquet")]
             Source::Table {
                 bytes_a_row, rows, ..
@@ -390,6 +436,7 @@ enum Rows {
     Lines(Batch),
     #[cfg(feature = "parquet")]
     Table(Box<TableBatch>),
+    Memory(Box<RowBatch>),
 }
 
 impl Default for Rows {
@@ -422,6 +469,7 @@ impl LogBatch {
     pub fn len(&self) -> usize {
         match &self.rows {
             Rows::Lines(lines) => lines.lines().len(),
+            Rows::Memory(rows) => rows.len(),
             #[cfg(feature = "parquet")]
             Rows::Table(table) => table.len(),
         }
@@ -501,6 +549,7 @@ impl LogBatch {
                     _ => json_field(line, name),
                 }
             }
+            Rows::Memory(rows) => rows.field(index, name),
             #[cfg(feature = "parquet")]
             Rows::Table(table) => table.other(index, name),
         }
@@ -508,7 +557,7 @@ impl LogBatch {
 
     /// The line of the row at `index` with another answer, all else as it was, and with a set of classes
     /// beside it where one is given: in JSON as the field `set`, in CSV in a further column at the end.
-    /// None in tables, which have no lines.
+    /// None in tables and in memory, which have no lines.
     pub fn with_answer(
         &self,
         index: usize,
@@ -520,6 +569,7 @@ impl LogBatch {
             Rows::Lines(lines) => lines.get(index)?,
             #[cfg(feature = "parquet")]
             Rows::Table(_) => return None,
+            Rows::Memory(_) => return None,
         };
         match &self.layout.as_deref()?.shape {
             Shape::Json(layout) => {
@@ -544,6 +594,7 @@ impl LogBatch {
             }
             #[cfg(feature = "parquet")]
             Shape::Table { .. } => None,
+            Shape::Memory { .. } => None,
         }
     }
 
@@ -562,6 +613,10 @@ impl LogBatch {
                     _ => Ok(Prediction::default()),
                 };
                 (number, line, prediction)
+            }
+            Rows::Memory(rows) => {
+                let number = rows.first + index as u64;
+                (number, &[][..], Ok(rows.prediction(index)))
             }
             #[cfg(feature = "parquet")]
             Rows::Table(table) => (table.number(index), &[][..], table.prediction(index)),

@@ -16,7 +16,7 @@ pub(super) type Bytes<'r> = Box<dyn Read + Send + 'r>;
 pub(super) struct Digested(Arc<Mutex<(Sha256, u64)>>);
 
 impl Digested {
-    fn add(&self, bytes: &[u8]) {
+    pub(super) fn add(&self, bytes: &[u8]) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.0.update(bytes);
         state.1 += bytes.len() as u64;

@@ -5,16 +5,24 @@ use serde_json::json;
 use super::audit_ci::{audit_junit, audit_sarif};
 use super::audit_html::audit_html;
 use super::audit_markdown::audit_markdown;
-use super::audit_text::audit_text;
+use super::audit_text::{TextStyle, audit_text};
 use super::{escape_terminal, harmless_json};
-use crate::audit::{AuditReport, Check, CheckVerdict, Offender, Side, Threshold};
+use crate::audit::{
+    AuditReport, Check, CheckVerdict, Offender, Side, SliceReport, SourceEffect, Threshold,
+};
 use crate::exhibit::{Cell, Table};
 
 impl AuditReport {
-    /// Plain text for a terminal.
+    /// Plain text: failures first, then what is undecided, then passes; what only informs is counted.
     #[must_use]
     pub fn to_text(&self) -> String {
-        audit_text(self)
+        audit_text(self, TextStyle::default())
+    }
+
+    /// The same in another style.
+    #[must_use]
+    pub fn to_text_as(&self, style: TextStyle) -> String {
+        audit_text(self, style)
     }
 
     /// JSON as `docs/audit.schema.json` describes it.
@@ -33,15 +41,16 @@ impl AuditReport {
         audit_markdown(self)
     }
 
-    /// JUnit: a case for each check. What could not be decided or run, and rows that could not be
-    /// used, are skipped cases with their reason.
+    /// JUnit: a case for each check that has a limit, of the log and of each slice. What could not be
+    /// decided or run, and rows that could not be used, are skipped cases with their reason; values of
+    /// other checks are properties.
     #[must_use]
     pub fn to_junit(&self) -> String {
         audit_junit(self)
     }
 
-    /// SARIF 2.1.0: a rule and a result for each check, with its worst rows as locations, and a
-    /// warning for each listed row that could not be used.
+    /// SARIF 2.1.0: a rule with a help text for each check, a result for each that fails, with its worst
+    /// rows as locations, and a warning for each listed row that could not be used.
     #[must_use]
     pub fn to_sarif(&self) -> String {
         audit_sarif(self)
@@ -175,29 +184,200 @@ pub(super) fn entities(audit: &AuditReport) -> Option<String> {
     Some(format!("{whose}: {taken}."))
 }
 
+/// How it ended, in a few words: a failure, no failure with what is undecided, or passed.
+pub(super) fn outcome(audit: &AuditReport) -> String {
+    let s = &audit.summary;
+    match s.undecided {
+        _ if s.fail > 0 => "Failed".to_owned(),
+        _ if s.failed_slices > 0 => format!("Failed in {} of {} slices", s.failed_slices, s.slices),
+        _ if !s.passed => "Failed, as undecided checks are not allowed".to_owned(),
+        0 => "Passed".to_owned(),
+        n => format!("No failure, {n} undecided"),
+    }
+}
+
 /// One line on all checks.
 pub(super) fn summary(audit: &AuditReport) -> String {
     let s = &audit.summary;
-    let outcome = if s.passed { "Passed" } else { "Failed" };
+    let outcome = outcome(audit);
     let usable: u64 = audit.inputs.iter().map(|i| i.usable).sum();
     let rows: u64 = audit.inputs.iter().map(|i| i.rows).sum();
-    let demand = if audit.settings.undecided_fails {
-        " (undecided checks fail)"
-    } else {
-        ""
+    let slices = match (s.slices, s.fail) {
+        (0, _) => String::new(),
+        (_, 0) if s.failed_slices > 0 => String::new(),
+        (n, _) => format!("; {} of {n} slices fail", s.failed_slices),
     };
     format!(
-        "{outcome}: {} pass, {} fail, {} undecided, {} not run, {} for information{demand}; {usable} \
+        "{outcome}: {} pass, {} fail, {} undecided, {} not run, {} for information{slices}; {usable} \
          of {rows} rows used.",
         s.pass, s.fail, s.undecided, s.not_run, s.information
     )
+}
+
+/// The checks in the order in which people want them: failures, undecided, passes, information, not run.
+pub(super) fn ordered(checks: &[Check]) -> Vec<&Check> {
+    let rank = |check: &&Check| match check.verdict {
+        CheckVerdict::Fail => 0,
+        _ if check.stops => 1,
+        CheckVerdict::Undecided { .. } => 2,
+        CheckVerdict::Pass => 3,
+        CheckVerdict::Information => 4,
+        CheckVerdict::NotRun { .. } => 5,
+    };
+    let mut ordered: Vec<&Check> = checks.iter().collect();
+    ordered.sort_by_key(rank);
+    ordered
+}
+
+/// The value of a check with its interval.
+pub(super) fn value(check: &Check) -> String {
+    let mut out = check.value.map_or("—".to_owned(), digits);
+    if let Some(i) = &check.interval {
+        out += &format!(" [{}, {}]", digits(i.low), digits(i.high));
+    }
+    out
+}
+
+/// The verdict on a slice: the worst of its checks with a limit.
+pub(super) fn slice_verdict(slice: &SliceReport) -> CheckVerdict {
+    let worst = ordered(&slice.checks)
+        .first()
+        .map(|check| check.verdict.clone());
+    worst
+        .filter(|_| !slice.too_small)
+        .unwrap_or(CheckVerdict::NotRun {
+            reason: "too few rows".to_owned(),
+        })
+}
+
+/// The checks of a slice that a line of a table has room for.
+pub(super) const SLICE_COLUMNS: [(&str, &str); 5] = [
+    ("ece", "calibration error"),
+    ("gap", "confidence − accuracy"),
+    ("accuracy", "accuracy"),
+    ("log_loss_clipped", "log loss, clipped"),
+    ("brier", "Brier"),
+];
+
+/// What to do where slices fail.
+pub(super) const SLICES_NEXT: &str = "One map cannot repair slices that err in opposite ways: select the \
+    rows of each slice that fails, and fit a map to them with lpf calibrate.";
+
+/// The fields that there are slices by, each with its slices.
+pub(super) fn slices_by(audit: &AuditReport) -> Vec<(String, Vec<&SliceReport>)> {
+    let mut out: Vec<(String, Vec<&SliceReport>)> = Vec::new();
+    for slice in &audit.slices {
+        let by = slice.by.join(" and ");
+        match out.last_mut() {
+            Some((last, slices)) if *last == by => slices.push(slice),
+            _ => out.push((by, vec![slice])),
+        }
+    }
+    out
+}
+
+/// What the intervals of slices promise.
+pub(super) fn slices_promise(audit: &AuditReport) -> String {
+    let n = audit.summary.slices;
+    let small = audit.slices.len() - n;
+    let left_out = match small {
+        0 => String::new(),
+        small => format!(" {small} with fewer than 30 rows are too small to be judged."),
+    };
+    format!(
+        "Intervals hold together over the log and all {n} slices: half of the error is the log's, and the \
+         other half is shared out evenly over slices and limits.{left_out}"
+    )
+}
+
+/// The slices by one field as a table.
+pub(super) fn slices_table(by: &str, slices: &[&SliceReport]) -> Table {
+    let mut table = Table::new("slices", format!("By {by}, the worst first"));
+    for slice in slices {
+        let mut row = vec![
+            (
+                "verdict",
+                Cell::text(match slice.too_small {
+                    true => "– too small",
+                    false => verdict(&slice_verdict(slice)),
+                }),
+            ),
+            (
+                "slice",
+                Cell::text(escape_terminal(&slice.values.join(", "))),
+            ),
+            ("n", Cell::count(slice.n as usize)),
+        ];
+        for (id, name) in SLICE_COLUMNS {
+            let shown = slice.check(id).map_or(String::new(), value);
+            row.push((name, Cell::text(shown)));
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// The sources of evidence as a table.
+pub(super) fn sources_table(audit: &AuditReport) -> Table {
+    let mut table = Table::new(
+        "sources",
+        "Sources of evidence, the one that hurts most first".to_owned(),
+    );
+    for source in &audit.sources {
+        let of = |id: &str| Cell::text(source.check(id).map_or(String::new(), value));
+        let change = |x: Option<(f64, f64, f64)>| {
+            Cell::text(x.map_or(String::new(), |(x, low, high)| {
+                format!("{} [{}, {}]", digits(x), digits(low), digits(high))
+            }))
+        };
+        let without = source.without.as_ref();
+        table.row([
+            ("source", Cell::text(escape_terminal(&source.id))),
+            ("effect", Cell::text(effect(source.effect))),
+            ("items", Cell::count(source.items as usize)),
+            ("weight", Cell::text(digits(source.weight))),
+            ("share", Cell::text(digits(source.share))),
+            ("confidence − accuracy", of("gap")),
+            ("accuracy", of("accuracy")),
+            (
+                "accuracy gained without it",
+                change(without.map(|w| {
+                    (
+                        w.accuracy,
+                        w.accuracy_interval.low,
+                        w.accuracy_interval.high,
+                    )
+                })),
+            ),
+            (
+                "log loss saved without it",
+                change(without.map(|w| {
+                    (
+                        w.log_loss,
+                        w.log_loss_interval.low,
+                        w.log_loss_interval.high,
+                    )
+                })),
+            ),
+        ]);
+    }
+    table
+}
+
+fn effect(effect: SourceEffect) -> &'static str {
+    match effect {
+        SourceEffect::Hurts => "✗ hurts",
+        SourceEffect::Mixed => "? mixed",
+        SourceEffect::Unclear => "? unclear",
+        SourceEffect::Helps => "✓ helps",
+    }
 }
 
 /// One row a check that was run.
 pub(super) fn checks_table(audit: &AuditReport) -> Table {
     let run = |check: &&Check| !matches!(check.verdict, CheckVerdict::NotRun { .. });
     let mut table = Table::new("checks", "Checks. Limits apply to intervals".to_owned());
-    for check in audit.checks.iter().filter(run) {
+    for check in ordered(&audit.checks).into_iter().filter(run) {
         let interval = check.interval.map_or(String::new(), |i| {
             format!("{} to {}", digits(i.low), digits(i.high))
         });

@@ -2,68 +2,116 @@
 
 use serde_json::{Value, json};
 
-use super::audit::{finding, place};
-use super::{JunitCase, escape_json, escape_terminal, is_unseen, junit};
-use crate::audit::{AuditReport, Check, CheckVerdict};
+use super::audit::{finding, limit, ordered, place, value};
+use super::junit::junit_with;
+use super::{JunitCase, escape_json, escape_terminal, is_unseen};
+use crate::audit::{AuditReport, Check, CheckVerdict, SliceReport};
 
 pub(super) fn audit_junit(audit: &AuditReport) -> String {
-    let case = |name: String| JunitCase {
-        name,
-        seconds: None,
-        failure: None,
-        skipped: None,
-    };
-    let mut cases: Vec<JunitCase> = audit
+    let judged = |check: &&Check| check.threshold.is_some();
+    let mut cases: Vec<JunitCase> = ordered(&audit.checks)
+        .into_iter()
+        .filter(judged)
+        .map(|check| case(format!("{}: {}", check.id, check.title), check))
+        .collect();
+    for slice in &audit.slices {
+        let name = slice_name(slice);
+        let checks = ordered(&slice.checks).into_iter().filter(judged);
+        cases.extend(checks.map(|check| case(format!("{}, {name}", check.id), check)));
+    }
+    if audit.rejected.count > 0 {
+        cases.push(JunitCase {
+            name: "rows that could not be used".to_owned(),
+            seconds: None,
+            failure: None,
+            skipped: Some(format!("{} rows", audit.rejected.count)),
+        });
+    }
+    let open = audit
         .checks
         .iter()
-        .map(|check| {
-            let mut out = case(format!("{}: {}", check.id, check.title));
-            let what = escape_terminal(&finding(check));
-            match check.verdict {
-                _ if check.stops => {
-                    let rows: Vec<String> = check.worst.iter().map(place).collect();
-                    out.failure = Some(if rows.is_empty() {
-                        what
-                    } else {
-                        format!("{what} Worst rows: {}", rows.join(", "))
-                    });
-                }
-                CheckVerdict::Undecided { .. } => out.skipped = Some(format!("undecided: {what}")),
-                CheckVerdict::NotRun { .. } => out.skipped = Some(what),
-                CheckVerdict::Pass | CheckVerdict::Fail | CheckVerdict::Information => {}
-            }
-            out
-        })
+        .filter(|check| check.threshold.is_none());
+    let known = open.filter(|check| check.value.is_some());
+    let mut properties: Vec<(String, String)> = known
+        .map(|check| (check.id.to_owned(), value(check)))
         .collect();
-    if audit.rejected.count > 0 {
-        let mut rejected = case("rows that could not be used".to_owned());
-        rejected.skipped = Some(format!("{} rows", audit.rejected.count));
-        cases.push(rejected);
+    for source in &audit.sources {
+        let name = escape_terminal(&format!("source {}", source.id));
+        properties.push((name, escape_terminal(&source.sentence)));
     }
-    junit(audit.tool.name, &cases)
+    junit_with(audit.tool.name, &properties, &cases)
+}
+
+/// A check as a case.
+fn case(name: String, check: &Check) -> JunitCase {
+    let what = escape_terminal(&with_next(check));
+    let (mut failure, mut skipped) = (None, None);
+    match check.verdict {
+        _ if check.stops => {
+            let rows: Vec<String> = check.worst.iter().map(place).collect();
+            failure = Some(match rows.is_empty() {
+                true => what,
+                false => format!("{what} Worst rows: {}", rows.join(", ")),
+            });
+        }
+        CheckVerdict::Undecided { .. } => skipped = Some(format!("undecided: {what}")),
+        CheckVerdict::NotRun { .. } => skipped = Some(what),
+        CheckVerdict::Pass | CheckVerdict::Fail | CheckVerdict::Information => {}
+    }
+    JunitCase {
+        name,
+        seconds: None,
+        failure,
+        skipped,
+    }
+}
+
+/// The finding, and what to do about it.
+fn with_next(check: &Check) -> String {
+    match &check.next {
+        Some(next) => format!("{} {next}", finding(check)),
+        None => finding(check),
+    }
+}
+
+/// `site = A`.
+fn slice_name(slice: &SliceReport) -> String {
+    let pairs = slice.by.iter().zip(&slice.values);
+    let pairs: Vec<String> = pairs.map(|(by, value)| format!("{by} = {value}")).collect();
+    escape_terminal(&pairs.join(", "))
 }
 
 /// The rule under which rows that could not be used are listed.
 const REJECTED: &str = "rejected_row";
 
 pub(super) fn audit_sarif(audit: &AuditReport) -> String {
-    let mut rules: Vec<Value> = audit
+    let judged = audit
         .checks
         .iter()
-        .map(|check| json!({"id": check.id, "shortDescription": {"text": sarif_text(check.title)}}))
-        .collect();
+        .filter(|check| check.threshold.is_some());
+    let judged: Vec<&Check> = judged.collect();
+    let mut rules: Vec<Value> = judged.iter().map(|check| rule(check)).collect();
     let rejected_at = rules.len();
     rules.push(json!({
         "id": REJECTED,
         "shortDescription": {"text": "A row that could not be used"},
+        "help": {"text": "The row is left out of every check. Repair it, or the program that wrote it; \
+                          lpf audit --strict makes such rows an error."},
     }));
     let first = audit.inputs.first().map(|input| input.name.as_str());
-    let mut results: Vec<Value> = audit
-        .checks
-        .iter()
-        .enumerate()
-        .map(|(index, check)| sarif_check(check, index, first))
+    // A slice is judged by the limits of the log, so that each of its checks has its rule.
+    let place_of = |id: &str| judged.iter().position(|check| check.id == id);
+    let failed = |check: &&Check| check.stops;
+    let whole = judged.iter().copied().filter(failed);
+    let mut results: Vec<Value> = whole
+        .map(|check| sarif_check(check, place_of(check.id), first, &with_next(check)))
         .collect();
+    for slice in &audit.slices {
+        for check in slice.checks.iter().filter(failed) {
+            let what = format!("{}: {}", slice_name(slice), finding(check));
+            results.push(sarif_check(check, place_of(check.id), first, &what));
+        }
+    }
     results.extend(audit.rejected.first.iter().map(|row| {
         json!({
             "ruleId": REJECTED,
@@ -89,16 +137,27 @@ pub(super) fn audit_sarif(audit: &AuditReport) -> String {
     harmless_json(&log.to_string()) + "\n"
 }
 
-fn sarif_check(check: &Check, index: usize, first: Option<&str>) -> Value {
-    // A level other than "none" is for failures only.
-    let (kind, level) = match check.verdict {
-        _ if check.stops => ("fail", "error"),
-        CheckVerdict::Fail => ("fail", "error"),
-        CheckVerdict::Pass => ("pass", "none"),
-        CheckVerdict::Undecided { .. } => ("open", "none"),
-        CheckVerdict::NotRun { .. } => ("notApplicable", "none"),
-        CheckVerdict::Information => ("informational", "none"),
+/// A check as a rule: what it is about, and how to read a failure.
+fn rule(check: &Check) -> Value {
+    let about = match check.interval {
+        Some(_) => format!("The interval is for {}.", check.estimand),
+        None => format!("It is about {}.", check.estimand),
     };
+    let help = format!(
+        "{} (limit {}). {about} The check fails where all of the interval, or the value where every row was \
+         looked at, is beyond the limit. Another limit: --threshold {}=VALUE, or off.",
+        check.title,
+        limit(check.threshold),
+        check.id
+    );
+    json!({
+        "id": check.id,
+        "shortDescription": {"text": sarif_text(check.title)},
+        "help": {"text": sarif_text(&help)},
+    })
+}
+
+fn sarif_check(check: &Check, index: Option<usize>, first: Option<&str>, what: &str) -> Value {
     let mut locations: Vec<Value> = check
         .worst
         .iter()
@@ -109,10 +168,10 @@ fn sarif_check(check: &Check, index: usize, first: Option<&str>) -> Value {
     }
     json!({
         "ruleId": check.id,
-        "ruleIndex": index,
-        "kind": kind,
-        "level": level,
-        "message": {"text": sarif_text(&finding(check))},
+        "ruleIndex": index.map_or(-1, |index| index as i64),
+        "kind": "fail",
+        "level": "error",
+        "message": {"text": sarif_text(what)},
         "locations": locations,
     })
 }

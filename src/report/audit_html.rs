@@ -3,16 +3,17 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, entities, finding, limit, place, promise, provenance, reasons_table,
-    summary, verdict,
+    SLICES_NEXT, checks_table, digits, entities, finding, limit, ordered, place, promise,
+    provenance, reasons_table, slices_by, slices_promise, slices_table, sources_table, summary,
+    verdict,
 };
+use super::audit_figures::{class_figures, confusion_table, figures, multiples};
 use super::audit_reading::{read_as, what_was_read};
 use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
 use super::table::table_with;
 use super::{escape_html, escape_terminal, table_html};
 use crate::audit::{AuditReport, Check, CheckVerdict};
-use crate::exhibit::{Axis, Figure, Panel, Role, Series};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
@@ -41,6 +42,9 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
     for figure in figures(audit) {
         out.push_str(&component::figure(&figure, safe));
     }
+    sources(&mut out, audit);
+    slices(&mut out, audit);
+    classes(&mut out, audit);
     if audit.rejected.count > 0 {
         out.push_str("<h2 id=\"rejected\">Rows that could not be used</h2>\n");
         out.push_str(&table_html(&reasons_table(audit)));
@@ -62,7 +66,7 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
     let kinds = kinds.map(|kind| (kind.to_owned(), kind.replace('-', " ")));
     let choices: [Choice<'_>; 1] = [("verdict", "Verdict", kinds.into())];
     out.push_str(&filter("the checks", &choices));
-    out.extend(audit.checks.iter().map(entry));
+    out.extend(ordered(&audit.checks).into_iter().map(entry));
     out.push_str("<h2 id=\"settings\">Inputs and settings</h2>\n");
     let mut facts = Facts::default();
     let mut item = |name: &str, value: &str| facts.html(&escape_terminal(name), &safe(value));
@@ -95,11 +99,85 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
     );
     out.push_str(&facts.finish());
     let sections = [
-        ("summary", "Summary"),
-        ("claims", "Every check"),
-        ("settings", "Inputs and settings"),
+        ("summary", "Summary", true),
+        ("sources", "Sources", !audit.sources.is_empty()),
+        ("slices", "Slices", !audit.slices.is_empty()),
+        ("classes", "Classes", !audit.curves.classes.is_empty()),
+        ("claims", "Every check", true),
+        ("settings", "Inputs and settings", true),
     ];
+    let sections: Vec<(&str, &str)> = sections
+        .into_iter()
+        .filter(|(.., there)| *there)
+        .map(|(id, name, _)| (id, name))
+        .collect();
     with_sections("Audit of a log of predictions", &sections, &out)
+}
+
+/// A table whose verdicts have their colour.
+fn judged(table: &crate::exhibit::Table) -> String {
+    table_with(table, |cell| {
+        let shown = cell.shown();
+        let tone = match shown.split(' ').next() {
+            Some("✓") => Tone::Good,
+            Some("✗") => Tone::Bad,
+            Some("?") => Tone::Mixed,
+            _ => return escape_html(&shown),
+        };
+        badge(tone, &shown)
+    })
+}
+
+fn sources(out: &mut String, audit: &AuditReport) {
+    if audit.sources.is_empty() {
+        return;
+    }
+    out.push_str("<h2 id=\"sources\">Sources of evidence</h2>\n<ul>");
+    for source in &audit.sources {
+        let _ = write!(out, "<li>{}</li>", safe(&source.sentence));
+    }
+    out.push_str("</ul>\n");
+    out.push_str(&judged(&sources_table(audit)));
+    let panels = audit
+        .sources
+        .iter()
+        .map(|s| (s.id.clone(), &s.reliability[..]));
+    if let Some(figure) = multiples("sources", "Reliability of the items of each source", panels) {
+        out.push_str(&component::figure(&figure, safe));
+    }
+}
+
+fn slices(out: &mut String, audit: &AuditReport) {
+    if audit.slices.is_empty() {
+        return;
+    }
+    out.push_str("<h2 id=\"slices\">Slices</h2>\n");
+    let _ = writeln!(out, "<p>{}</p>", safe(&slices_promise(audit)));
+    if audit.summary.failed_slices > 0 {
+        let _ = writeln!(out, "<p>{SLICES_NEXT}</p>");
+    }
+    for (by, slices) in slices_by(audit) {
+        out.push_str(&judged(&slices_table(&escape_terminal(&by), &slices)));
+        let panels = slices.iter().filter(|slice| !slice.too_small);
+        let panels = panels.map(|s| (s.values.join(", "), &s.reliability[..]));
+        let caption = format!("Reliability of the slices by {by}, the worst first");
+        if let Some(figure) = multiples("slices", &caption, panels) {
+            out.push_str(&component::figure(&figure, safe));
+        }
+    }
+}
+
+fn classes(out: &mut String, audit: &AuditReport) {
+    if audit.curves.classes.is_empty() {
+        return;
+    }
+    out.push_str("<h2 id=\"classes\">Classes</h2>\n");
+    if let Some(table) = confusion_table(audit) {
+        out.push_str(&table_html(&table));
+    }
+    for figure in class_figures(audit) {
+        out.push_str(&component::figure(&figure, safe));
+    }
 }
 
 /// For text and quoted attributes, with what cannot be seen made visible.
@@ -152,6 +230,9 @@ fn entry(check: &Check) -> String {
             }),
         );
     }
+    if let Some(next) = &check.next {
+        facts.html("what to do", &safe(next));
+    }
     let mut body = facts.finish();
     if !check.worst.is_empty() {
         let rows = check.worst.iter().map(|row| {
@@ -174,59 +255,4 @@ fn entry(check: &Check) -> String {
         body: &body,
     }
     .html()
-}
-
-fn figures(audit: &AuditReport) -> Vec<Figure> {
-    let curves = &audit.curves;
-    let mut panels = Vec::new();
-    if !curves.reliability.is_empty() {
-        let of = |y: fn(&crate::audit::ReliabilityPoint) -> f64| {
-            curves.reliability.iter().map(move |p| (p.confidence, y(p)))
-        };
-        let diagonal = vec![(0.0, 0.0), (1.0, 1.0)];
-        panels.push(Panel::new(
-            "Reliability",
-            Axis::linear("mean confidence of a bin"),
-            Axis::linear("share that was right"),
-            vec![
-                Series::dashed("perfect calibration", Role::Guide, diagonal),
-                Series::dashed("true share at least", Role::Proven, of(|p| p.accuracy_low)),
-                Series::dashed("true share at most", Role::Proven, of(|p| p.accuracy_high)),
-                Series::line("this log", Role::Ours, of(|p| p.accuracy)),
-            ],
-        ));
-    }
-    if !curves.risk_coverage.is_empty() {
-        let points = curves.risk_coverage.iter();
-        let points = points.map(|p| (p.coverage, p.risk));
-        panels.push(Panel::new(
-            "Risk and coverage",
-            Axis::linear("share kept, the most confident first"),
-            Axis::linear("error rate among them"),
-            vec![Series::line("this log", Role::Ours, points)],
-        ));
-    }
-    if !curves.influence.is_empty() {
-        let of = |y: fn(&crate::audit::InfluencePoint) -> f64| {
-            curves.influence.iter().map(move |p| (p.items as f64, y(p)))
-        };
-        panels.push(Panel::new(
-            "Influence of single items",
-            Axis::linear("items left out, the worst for each entity"),
-            Axis::linear("share of entities; L1 distance"),
-            vec![
-                Series::line("prediction changes", Role::Ours, of(|p| p.changed)),
-                Series::line("mean bound on L1", Role::OursToo, of(|p| p.mean_shift)),
-            ],
-        ));
-    }
-    if panels.is_empty() {
-        return Vec::new();
-    }
-    vec![Figure::new(
-        "audit",
-        "How often predictions of each confidence are right, the error rate among the most \
-                  confident ones, and what leaving out items can do, as far as the log tells.",
-        panels,
-    )]
 }

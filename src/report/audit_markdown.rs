@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, entities, finding, place, promise, provenance, reasons_table, summary,
-    verdict,
+    checks_table, digits, entities, finding, ordered, place, promise, provenance, reasons_table,
+    slices_by, slices_promise, slices_table, sources_table, summary, verdict,
 };
 use super::audit_reading::{read_as, what_was_read};
 use super::{escape_markdown, escape_terminal, table_markdown};
@@ -21,7 +21,25 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
     for words in entities(audit).into_iter().chain([promise(audit)]) {
         let _ = writeln!(out, "{}\n", escape_markdown(&words));
     }
-    for check in &audit.checks {
+    if !audit.sources.is_empty() {
+        let _ = writeln!(out, "{}", table_markdown(&sources_table(audit)));
+        for source in &audit.sources {
+            let _ = writeln!(
+                out,
+                "- {}",
+                escape_markdown(&escape_terminal(&source.sentence))
+            );
+        }
+        out.push('\n');
+    }
+    for (by, slices) in slices_by(audit) {
+        let table = slices_table(&escape_terminal(&by), &slices);
+        let _ = writeln!(out, "{}", table_markdown(&table));
+    }
+    if !audit.slices.is_empty() {
+        let _ = writeln!(out, "{}\n", escape_markdown(&slices_promise(audit)));
+    }
+    for check in ordered(&audit.checks) {
         if !check.stops && !matches!(check.verdict, CheckVerdict::Undecided { .. }) {
             continue;
         }
@@ -32,6 +50,13 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
             escape_markdown(check.title),
             escape_markdown(&escape_terminal(&finding(check)))
         );
+        if let Some(next) = &check.next {
+            let _ = writeln!(
+                out,
+                "What to do: {}\n",
+                escape_markdown(&escape_terminal(next))
+            );
+        }
         for row in &check.worst {
             let _ = writeln!(out, "- {}: {}", code(&place(row)), digits(row.value));
         }

@@ -19,6 +19,15 @@ pub struct JunitCase {
 
 /// One suite with its cases as a JUnit XML document.
 pub fn junit(suite: &str, cases: &[JunitCase]) -> String {
+    junit_with(suite, &[], cases)
+}
+
+/// The same with properties of the suite: names and values.
+pub(super) fn junit_with(
+    suite: &str,
+    properties: &[(String, String)],
+    cases: &[JunitCase],
+) -> String {
     let failures = cases.iter().filter(|c| c.failure.is_some()).count();
     let skipped = cases.iter().filter(|c| c.skipped.is_some()).count();
     let mut out = format!(
@@ -27,6 +36,14 @@ pub fn junit(suite: &str, cases: &[JunitCase]) -> String {
         escape_html(suite),
         cases.len()
     );
+    if !properties.is_empty() {
+        out.push_str("<properties>\n");
+        for (name, value) in properties {
+            let (name, value) = (escape_html(name), escape_html(value));
+            let _ = writeln!(out, "<property name=\"{name}\" value=\"{value}\"/>");
+        }
+        out.push_str("</properties>\n");
+    }
     for case in cases {
         let _ = write!(
             out,

@@ -15,6 +15,7 @@
 
 mod audit;
 mod audit_ci;
+mod audit_figures;
 mod audit_html;
 mod audit_markdown;
 mod audit_reading;
@@ -31,6 +32,7 @@ mod table;
 mod verification;
 
 pub use audit_ci::harmless_json;
+pub use audit_text::TextStyle;
 pub use chart::svg;
 pub use escape::{escape_html, escape_json, escape_markdown, escape_terminal, is_unseen};
 pub use junit::{JunitCase, junit};

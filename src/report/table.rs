@@ -124,7 +124,7 @@ pub fn outcome_markdown(outcome: &Outcome) -> String {
     with_parts(heading, "- ", outcome, e, table_markdown)
 }
 
-/// The heading, then settings behind a `mark`, tables and the sentence.
+/// The heading, then settings behind a `mark`, tables, the sentence and the statements.
 fn with_parts(
     mut out: String,
     mark: &str,
@@ -139,6 +139,12 @@ fn with_parts(
         let _ = write!(out, "\n{}", shown(table));
     }
     let _ = writeln!(out, "\n{}", e(&outcome.sentence));
+    for (name, words) in statements(outcome) {
+        let _ = writeln!(out, "\n{name}");
+        for words in words {
+            let _ = writeln!(out, "{mark}{}", e(words));
+        }
+    }
     out
 }
 
@@ -153,10 +159,9 @@ pub fn outcome_html(outcome: &Outcome) -> String {
     );
     let (first, others) = outcome.tables.split_at(outcome.tables.len().min(1));
     out.extend(first.iter().map(table_html));
-    let (sentence, lists) = folded(&outcome.sentence);
-    let _ = writeln!(out, "<p>{}</p>", e(&sentence));
-    for (name, items) in lists {
-        let items = items.iter().map(|item| format!("<li>{}</li>", e(item)));
+    let _ = writeln!(out, "<p>{}</p>", e(&outcome.sentence));
+    for (name, words) in statements(outcome) {
+        let items = words.iter().map(|words| format!("<li>{}</li>", e(words)));
         let items = format!("<ul>{}</ul>", items.collect::<String>());
         out.push_str(&component::more(&name, &items));
     }
@@ -173,40 +178,22 @@ pub fn outcome_html(outcome: &Outcome) -> String {
     out
 }
 
-/// A sentence without the lists in its parentheses, and each list under the words that lead to it:
-/// what is read at a glance, and what is read when it is wanted.
-fn folded(sentence: &str) -> (String, Vec<(String, Vec<String>)>) {
-    let (mut short, mut lists) = (String::new(), Vec::new());
-    let mut rest = sentence;
-    while let Some((before, after)) = rest.split_once(" (") {
-        let mut depth = 1;
-        let end = after.char_indices().find(|(_, c)| {
-            depth += match c {
-                '(' => 1,
-                ')' => -1,
-                _ => 0,
-            };
-            depth == 0
-        });
-        let Some((end, _)) = end else { break };
-        let (inside, behind) = (&after[..end], &after[end + 1..]);
-        short.push_str(before);
-        if inside.contains("; ") {
-            let lead = before.rsplit([';', ',']).next().unwrap_or(before).trim();
-            let items = inside.split("; ").map(str::to_owned).collect();
-            lists.push((lead.to_owned(), items));
-        } else {
-            let _ = write!(short, " ({inside})");
-        }
-        rest = behind;
-    }
-    short.push_str(rest);
-    (short, lists)
+/// The statements of the paper that our runs disagree and agree with, each list under its name and
+/// left out where it is empty.
+fn statements(outcome: &Outcome) -> Vec<(String, Vec<&str>)> {
+    let lists = [("Not in agreement", false), ("In agreement", true)];
+    let lists = lists.map(|(name, agree)| {
+        let words: Vec<&str> = outcome.statements_that(agree).collect();
+        (format!("{name}: {}", words.len()), words)
+    });
+    let some = lists.into_iter().filter(|(_, words)| !words.is_empty());
+    some.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::Statement;
 
     fn table() -> Table {
         Table {
@@ -229,20 +216,39 @@ mod tests {
     }
 
     #[test]
-    fn a_long_sentence_is_folded() {
-        let (short, lists) = folded(
-            "Of 4 statements, in agreement with our run: 3 (a (0.5); b; c); not in agreement: 1 (d: 0.1 \
-             here). T5′ holds.",
-        );
-        let want = "Of 4 statements, in agreement with our run: 3; not in agreement: 1 (d: 0.1 here). \
-                    T5′ holds.";
-        assert_eq!(short, want);
-        let [(lead, items)] = &lists[..] else {
-            panic!("{lists:?}")
+    fn statements_are_listed_by_agreement_in_every_format() {
+        let statement = |words: &str, agrees| Statement {
+            words: words.into(),
+            agrees,
         };
-        assert_eq!(lead, "in agreement with our run: 3");
-        assert_eq!(items[..], ["a (0.5)", "b", "c"]);
-        assert_eq!(folded("no (end").0, "no (end");
+        let mut outcome = Outcome {
+            id: "T1".into(),
+            title: "A title".into(),
+            settings: Vec::new(),
+            tables: Vec::new(),
+            figures: Vec::new(),
+            sentence: "1 of 3 agree.".into(),
+            statements: vec![
+                statement("a: 0.5 here", false),
+                statement("b", true),
+                statement("c <", false),
+            ],
+        };
+        let want = "T1: A title\n\n1 of 3 agree.\n\nNot in agreement: 2\n  a: 0.5 here\n  c <\n\nIn \
+                    agreement: 1\n  b\n";
+        assert_eq!(outcome_text(&outcome), want);
+        let markdown = outcome_markdown(&outcome);
+        assert!(
+            markdown.contains("Not in agreement: 2\n- a: 0.5 here\n- c &lt;\n"),
+            "{markdown}"
+        );
+        let html = outcome_html(&outcome);
+        assert!(
+            html.contains("Not in agreement: 2") && html.contains("<li>c &lt;</li>"),
+            "{html}"
+        );
+        outcome.statements.clear();
+        assert_eq!(outcome_text(&outcome), "T1: A title\n\n1 of 3 agree.\n");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::audit::intervals::{
 use crate::audit::null::{REPLICATES, null};
 use crate::audit::outcome::{Check, Curves, Power, ReliabilityPoint};
 use crate::audit::smooth::{smooth_cells, smooth_range};
-use crate::audit::tally::Tally;
+use crate::audit::tally::Scored;
 use crate::calibration::{Reliability, smooth_ece};
 use crate::math::{ExactSum, ln};
 
@@ -31,7 +31,7 @@ pub(super) const NOTHING: &str = "no row could be scored";
 
 pub(super) fn checks(
     gate: &Gate<'_>,
-    tally: &Tally,
+    tally: &Scored<'_>,
     rows: &Rows<'_>,
     checks: &mut Vec<Check>,
     curves: &mut Curves,
@@ -51,26 +51,14 @@ pub(super) fn checks(
 }
 
 /// The mean confidence.
-fn mean_confidence(tally: &Tally) -> f64 {
+fn mean_confidence(tally: &Scored<'_>) -> f64 {
     let sum: ExactSum = tally.grid.cells().map(|c| c.confidence).collect();
     sum.to_f64() / tally.usable() as f64
 }
 
 fn reliability_points(top: &Reliability) -> Vec<ReliabilityPoint> {
     let ranges = top_gaps(top, 1.0 - super::CONFIDENCE);
-    let filled = top.bins().into_iter().filter(|bin| bin.count > 0);
-    filled
-        .zip(ranges)
-        .map(|(bin, range)| ReliabilityPoint {
-            lower: bin.lower,
-            upper: bin.upper,
-            count: bin.count,
-            confidence: range.confidence,
-            accuracy: range.rate,
-            accuracy_low: range.low,
-            accuracy_high: range.high,
-        })
-        .collect()
+    super::classes::reliability(top, &ranges)
 }
 
 /// The bins of the predicted class, with ranges that all hold at once with probability `1 − δ`.
@@ -78,13 +66,13 @@ pub(super) fn top_gaps(top: &Reliability, delta: f64) -> Vec<BinGap> {
     gaps_of(&[top], delta).into_iter().flatten().collect()
 }
 
-fn ece(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn ece(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "ece";
     let delta = gate.delta(id);
     let Ok(value) = tally.scores.ece() else {
         return gate.not_run(id, NOTHING);
     };
-    let bins = tally.settings.bins;
+    let bins = tally.bins();
     let used = tally
         .scores
         .top
@@ -96,7 +84,7 @@ fn ece(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
         "Confidence and accuracy differ by {:.1} points on average over the {used} bins in use.",
         100.0 * value
     );
-    let estimate = calibration_error::ece(value, &tally.grid, bins, rows.clusters, delta);
+    let estimate = calibration_error::ece(value, tally.grid, bins, rows.clusters, delta);
     // The error is at least the gap, whose lower end has this share.
     let power = power_of(gate, id, tally, rows, delta / 8.0);
     gate.estimate(id, estimate, sentence).with_power(power)
@@ -106,7 +94,7 @@ fn ece(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
 fn power_of(
     gate: &Gate<'_>,
     id: &str,
-    tally: &Tally,
+    tally: &Scored<'_>,
     rows: &Rows<'_>,
     share: f64,
 ) -> Option<Power> {
@@ -114,7 +102,7 @@ fn power_of(
     if rows.clustered() {
         return None;
     }
-    calibration_error::power(&tally.grid, limit.value, EFFECT, share)
+    calibration_error::power(tally.grid, limit.value, EFFECT, share)
 }
 
 /// One row changes the error by at most `4/(C·n)` for `C` classes: what it adds is a mean over the classes of
@@ -122,7 +110,7 @@ fn power_of(
 /// (see `calibration_error`), by Hoeffding's inequality; the error in the log exceeds the true one on
 /// average by at most `Σ √Var ≤ √(C·B·2/n)/C` (Cauchy and Schwarz; the squares of one row add up to at
 /// most 2). Entities count for rows by their effective number.
-fn classwise(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn classwise(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "classwise_ece";
     let Ok(value) = tally.scores.classwise_ece() else {
         return gate.not_run(id, NOTHING);
@@ -131,7 +119,7 @@ fn classwise(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let delta = gate.delta(id);
     let n = rows.effective;
     let reach = (4.0 / classes).min(2.0) * libm::sqrt(ln(2.0 / delta) / (2.0 * n));
-    let bias = libm::sqrt(2.0 * tally.settings.bins as f64 / (classes * n));
+    let bias = libm::sqrt(2.0 * tally.bins() as f64 / (classes * n));
     let range = ((value - reach - bias).max(0.0), (value + reach).min(1.0));
     let sentence = format!(
         "Averaged over the classes, probability and frequency differ by {:.1} points.",
@@ -146,10 +134,10 @@ fn classwise(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
 /// most the expected one: at most `√(ln(1/δ)/(2n))` above the value (McDiarmid). The smaller of that and
 /// of the bins' own ranges is taken, at half of the error each. With entities for rows, the value exceeds
 /// the true error on average by at most `√(B/(4·n))`, as in `classwise`.
-fn adaptive(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn adaptive(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "adaptive_ece";
     let delta = gate.delta(id);
-    let cells = tally.grid.equal_mass(tally.settings.bins);
+    let cells = tally.grid.equal_mass(tally.bins());
     let gaps = gaps_of_cells(&cells, delta / 2.0);
     let value = average(&gaps, |bin| bin.gap.abs());
     let sentence = format!(
@@ -175,7 +163,7 @@ fn adaptive(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
 /// (Bröcker 2012; Kumar, Liang and Ma 2019): the square of a gap exceeds that of the true gap by
 /// the variance of the rate, of which `a(1 − a)/(n − 1)` is an unbiased estimate. A sum below zero
 /// counts as zero.
-fn debiased(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn debiased(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "debiased_error";
     let gaps = top_gaps(&tally.scores.top, gate.delta(id));
     let squared = average(&gaps, |bin| match bin.count {
@@ -196,9 +184,9 @@ fn debiased(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     gate.of_independent(id, rows, estimate, sentence)
 }
 
-fn smooth(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn smooth(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "smooth_ece";
-    let cells = smooth_cells(&tally.grid);
+    let cells = smooth_cells(tally.grid);
     let found = smooth_ece(&cells).and_then(|smooth| {
         Ok((
             smooth.value,
@@ -225,15 +213,15 @@ fn smooth(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     gate.estimate(id, estimate, sentence)
 }
 
-fn p_value(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn p_value(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "calibration_p";
     if rows.clustered() {
         return gate.not_run(id, "rows of one entity may depend on each other");
     }
     let critical = gate.critical(id);
     let found = null(
-        &tally.grid,
-        tally.settings.bins,
+        tally.grid,
+        tally.bins(),
         gate.settings.seed,
         critical.map(|level| (level, EFFECT)),
     );
@@ -261,14 +249,14 @@ fn p_value(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     gate.p_value(id, null.p_value, tally.usable(), power, sentence)
 }
 
-fn gap(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn gap(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "gap";
     let delta = gate.delta(id);
     let Ok(accuracy) = tally.scores.accuracy() else {
         return gate.not_run(id, NOTHING);
     };
     let confidence = mean_confidence(tally);
-    let estimate = calibration_error::gap(confidence - accuracy, &tally.grid, rows.clusters, delta);
+    let estimate = calibration_error::gap(confidence - accuracy, tally.grid, rows.clusters, delta);
     let direction = if estimate.ends.low(1.0) > 0.0 {
         "the model is over-confident"
     } else if estimate.ends.high(1.0) < 0.0 {

@@ -131,8 +131,8 @@ const STEPS: usize = 1024;
 fn accuracy(gate: &Gate<'_>, new: Side<'_>, old: Side<'_>) -> (Estimate<'static>, String) {
     let delta = gate.delta("drift_accuracy") / 2.0;
     let (new, old) = (
-        accuracy_of(new.0, new.1, delta),
-        accuracy_of(old.0, old.1, delta),
+        accuracy_of(&new.0.scored(), new.1, delta),
+        accuracy_of(&old.0.scored(), old.1, delta),
     );
     let words = format!(
         "Accuracy is {:.1} %, in the baseline {:.1} %",
@@ -166,7 +166,10 @@ fn confidence(gate: &Gate<'_>, new: Side<'_>, old: Side<'_>) -> (Estimate<'stati
 
 fn brier(gate: &Gate<'_>, new: Side<'_>, old: Side<'_>) -> (Estimate<'static>, String) {
     let delta = gate.delta("drift_brier") / 2.0;
-    let (new, old) = (brier_of(new.0, new.1, delta), brier_of(old.0, old.1, delta));
+    let (new, old) = (
+        brier_of(&new.0.scored(), new.1, delta),
+        brier_of(&old.0.scored(), old.1, delta),
+    );
     let words = format!(
         "The Brier score is {:.4}, in the baseline {:.4}",
         new.value, old.value

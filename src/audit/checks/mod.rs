@@ -5,17 +5,27 @@
 //! `1 − δ` and a model that keeps every limit is failed by any check with probability at most `δ`.
 //! A check without a threshold shows an interval of level `1 − δ` of its own.
 //!
+//! With `S` slices (those large enough to be judged) the budget is halved: `δ/2` for the log as a whole,
+//! shared as above, and `δ/2` for the slices, each check of each slice `δ/(2·m·S)`. So all checks with a
+//! limit, of the log and of all slices, still hold together with probability `1 − δ`. Of a check without a
+//! limit, the intervals of all slices hold together: `δ/S` each. `m` and `S` are known from the settings and
+//! the numbers of rows alone, so that shards and one run agree.
+//!
 //! Rows of one entity are one cluster, unless the user says that rows are independent. A check whose
 //! interval holds for independent rows only has none then.
 
 mod assumptions;
 mod calibration;
 mod class_gaps;
+mod classes;
 mod drift;
 mod evidence;
+mod next;
 mod registry;
 mod scores;
 mod sets;
+mod slices;
+mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +36,7 @@ use super::outcome::{
     AuditReport, Check, CheckInterval, CheckVerdict, Curves, Offender, Power, ReasonCount,
     Rejected, ReportSettings, SCHEMA_VERSION, Summary, Threshold, Tool,
 };
+use super::slices::Slice;
 use super::tally::Tally;
 
 pub use registry::{CHECKS, CheckKind, ThresholdError, default_thresholds, set_threshold};
@@ -44,6 +55,8 @@ pub(super) struct CheckSettings {
     pub demand: Demand,
     /// Whether rows are independent though entities repeat.
     pub independent_rows: bool,
+    /// The options of a command line that say how the log is read.
+    pub reading: String,
 }
 
 /// What makes an audit fail beside a check that fails.
@@ -79,6 +92,7 @@ impl Default for CheckSettings {
             prior: None,
             demand: Demand::NoFailure,
             independent_rows: false,
+            reading: String::new(),
         }
     }
 }
@@ -93,20 +107,35 @@ struct Rows<'a> {
     effective: f64,
 }
 
+fn effective(clusters: &Clusters) -> f64 {
+    let sums = clusters.sums(Quantity::Right);
+    sums.count * sums.count / sums.count_squares.max(1.0)
+}
+
 impl<'a> Rows<'a> {
     fn new(tally: &'a Tally, settings: &CheckSettings) -> Self {
         let repeats = tally.clusters.repeats();
         let clustered = repeats.possible() && !settings.independent_rows;
         let effective = match clustered {
-            true => {
-                let sums = tally.clusters.sums(Quantity::Right);
-                sums.count * sums.count / sums.count_squares.max(1.0)
-            }
+            true => effective(&tally.clusters),
             false => tally.usable() as f64,
         };
         Rows {
             clusters: clustered.then_some(&tally.clusters),
             repeats,
+            effective,
+        }
+    }
+
+    /// Of a slice, with its own sums by entity. Whether entities repeat is known from the log.
+    fn of_slice(&self, slice: &'a Slice, clustered: bool) -> Rows<'a> {
+        let effective = match clustered {
+            true => effective(&slice.clusters),
+            false => slice.rows() as f64,
+        };
+        Rows {
+            clusters: clustered.then_some(&slice.clusters),
+            repeats: self.repeats.clone(),
             effective,
         }
     }
@@ -126,20 +155,35 @@ const ENOUGH_POWER: f64 = 0.8;
 /// What the checks have in common.
 struct Gate<'a> {
     settings: &'a CheckSettings,
-    /// How many checks share the budget of error.
-    shares: usize,
+    /// Among how many parts the budget of error of checks with a limit is divided.
+    shares: f64,
+    /// The same for each check without.
+    open_shares: f64,
 }
 
 impl<'a> Gate<'a> {
-    fn new(settings: &'a CheckSettings, with_baseline: bool) -> Self {
+    /// The gate of the log as a whole, of which there are also so many `slices`.
+    fn new(settings: &'a CheckSettings, with_baseline: bool, slices: usize) -> Self {
         let estimating = |id: &&&'static str| {
             let kind = registry::kind(id);
             kind.is_some_and(|k| k.estimates && (with_baseline || !k.needs_baseline))
         };
         let shares = settings.thresholds.keys().filter(estimating).count();
+        let halves = if slices > 0 { 2.0 } else { 1.0 };
         Gate {
             settings,
-            shares: shares.max(1),
+            shares: halves * shares.max(1) as f64,
+            open_shares: 1.0,
+        }
+    }
+
+    /// The gate of each of so many slices.
+    fn of_slices(settings: &'a CheckSettings, slices: usize) -> Self {
+        let whole = Gate::new(settings, false, slices);
+        Gate {
+            settings,
+            shares: whole.shares * slices as f64,
+            open_shares: slices as f64,
         }
     }
 
@@ -151,8 +195,8 @@ impl<'a> Gate<'a> {
     fn delta(&self, id: &str) -> f64 {
         let delta = 1.0 - CONFIDENCE;
         match self.threshold(id) {
-            Some(_) => delta / self.shares as f64,
-            None => delta,
+            Some(_) => delta / self.shares,
+            None => delta / self.open_shares,
         }
     }
 
@@ -202,7 +246,7 @@ impl<'a> Gate<'a> {
 
     /// The p-value at or below which a check fails: a limit is shared out like the error of the intervals.
     fn critical(&self, id: &str) -> Option<f64> {
-        Some(self.threshold(id)?.value / self.shares as f64)
+        Some(self.threshold(id)?.value / self.shares)
     }
 
     /// A check whose value is a p-value. It passes only where its power is known to be enough: that
@@ -275,6 +319,7 @@ impl<'a> Gate<'a> {
             verdict,
             power: None,
             sentence,
+            next: None,
             worst: Vec::new(),
         }
     }
@@ -292,13 +337,16 @@ pub(super) fn audit(
     baseline: Option<&Tally>,
     settings: &CheckSettings,
 ) -> AuditReport {
-    let gate = Gate::new(settings, baseline.is_some());
+    let judged = slices::judged(&tally.slices);
+    let gate = Gate::new(settings, baseline.is_some(), judged);
     let rows = Rows::new(tally, settings);
     let mut checks = vec![validity(&gate, tally)];
     let mut curves = Curves::default();
     let classes = ClassGaps::new(&tally.scores.classwise);
-    calibration::checks(&gate, tally, &rows, &mut checks, &mut curves);
-    scores::checks(&gate, tally, &rows, &classes, &mut checks, &mut curves);
+    let scored = tally.scored();
+    calibration::checks(&gate, &scored, &rows, &mut checks, &mut curves);
+    scores::checks(&gate, &scored, &rows, &classes, &mut checks, &mut curves);
+    classes::checks(&gate, tally, &rows, &classes, &mut checks, &mut curves);
     evidence::checks(&gate, tally, &rows, &mut checks, &mut curves);
     sets::checks(&gate, tally, &rows, &mut checks);
     if let Some(baseline) = baseline {
@@ -309,6 +357,11 @@ pub(super) fn audit(
     if let Some(reason) = &withheld {
         withhold(&mut checks, reason);
         curves = Curves::default();
+    }
+    let slices = slices::slices(tally, settings, judged, &rows);
+    let sources = sources::sources(tally, settings, &rows);
+    for check in &mut checks {
+        check.next = next::next(check, tally, settings, &sources);
     }
     let reasons = tally.unusable.counts.iter();
     AuditReport {
@@ -340,10 +393,14 @@ pub(super) fn audit(
             thresholds: settings.thresholds.clone(),
             undecided_fails: settings.demand != Demand::NoFailure,
             independent_rows: settings.independent_rows,
+            by: tally.settings.by.clone(),
+            segments: tally.settings.segments,
         },
         entities: rows.repeats,
-        summary: Summary::of(&checks),
+        summary: Summary::of(&checks, &slices),
         checks,
+        slices,
+        sources,
         curves,
     }
 }

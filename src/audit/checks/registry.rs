@@ -76,6 +76,8 @@ const GIVEN: &str =
 const CLIPPED: &str = "the mean over the population, true classes below 0.0001 counted as 0.0001";
 const RATE: &str = "the share of the population that the rows were drawn from";
 const QUANTILE: &str = "the quantile of the population that the rows were drawn from";
+const PAIRS: &str =
+    "the share of pairs in the population, a row of the class and another, in the right order";
 const TEST: &str =
     "a p-value, which is at most a level with at most that probability if the hypothesis holds";
 const CHANGE: &str = "the difference between the populations that both logs were drawn from";
@@ -88,7 +90,7 @@ const GAP_LIMIT: f64 = 0.02;
 
 /// All checks, in the order of the report.
 #[rustfmt::skip]
-pub const CHECKS: [CheckKind; 37] = [
+pub const CHECKS: [CheckKind; 40] = [
     census("validity", "Invalid probability rows").limit(0.0),
     estimate("ece", "Calibration error of the predicted class (ECE)", AtMost).of(BINS).limit(ECE_LIMIT),
     estimate("classwise_ece", "Calibration error, mean over the classes", AtMost).of(BINS),
@@ -107,6 +109,9 @@ pub const CHECKS: [CheckKind; 37] = [
     estimate("brier_refinement", "Brier score, refinement part", AtMost).of(GIVEN),
     estimate("aurc", "Area under the risk-coverage curve", AtMost).of(GIVEN),
     estimate("risk_at_coverage", "Error rate of the most confident 80 %", AtMost).of(GIVEN),
+    estimate("auroc", "Area under the ROC curve", AtLeast).of(PAIRS),
+    estimate("average_precision", "Area under the precision-recall curve", AtLeast).of(LOG),
+    estimate("f1", "F1 of the predicted classes", AtLeast).of(LOG),
     census("consistency", "Answers that differ from the aggregate of their factors").limit(0.0),
     census("weights", "Rows whose weights differ from the confidence of their posteriors"),
     estimate("prior_counting", "Log loss saved by counting the prior once", AtMost).of(CLIPPED),

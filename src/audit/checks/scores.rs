@@ -10,7 +10,7 @@ use crate::audit::intervals::{
     binary_entropy,
 };
 use crate::audit::outcome::{Check, Curves, RiskPoint};
-use crate::audit::tally::Tally;
+use crate::audit::tally::Scored;
 use crate::bounds::{GroupSums, Seen};
 use crate::calibration::SMALLEST;
 use crate::math::{ExactSum, ln};
@@ -35,7 +35,7 @@ const ALL: [&str; 10] = [
 
 pub(super) fn checks(
     gate: &Gate<'_>,
-    tally: &Tally,
+    tally: &Scored<'_>,
     rows: &Rows<'_>,
     classes: &ClassGaps<'_>,
     checks: &mut Vec<Check>,
@@ -75,7 +75,7 @@ fn mean(
 }
 
 /// The accuracy, wrong with probability `δ`.
-pub(super) fn accuracy_of(tally: &Tally, rows: &Rows<'_>, delta: f64) -> Estimate<'static> {
+pub(super) fn accuracy_of(tally: &Scored<'_>, rows: &Rows<'_>, delta: f64) -> Estimate<'static> {
     let (n, correct) = (tally.usable(), tally.scores.correct());
     match rows.clusters {
         Some(clusters) => {
@@ -87,14 +87,14 @@ pub(super) fn accuracy_of(tally: &Tally, rows: &Rows<'_>, delta: f64) -> Estimat
 }
 
 /// The Brier score, wrong with probability `δ`.
-pub(super) fn brier_of(tally: &Tally, rows: &Rows<'_>, delta: f64) -> Estimate<'static> {
+pub(super) fn brier_of(tally: &Scored<'_>, rows: &Rows<'_>, delta: f64) -> Estimate<'static> {
     let n = tally.usable();
     let value = tally.scores.brier[0].to_f64() / n as f64;
     let sums = sums(rows, Quantity::Brier, &tally.scores.brier, n);
     mean(rows, value, sums, (0.0, 2.0), delta)
 }
 
-fn accuracy(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
+fn accuracy(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "accuracy";
     let (n, correct) = (tally.usable(), tally.scores.correct());
     let estimate = accuracy_of(tally, rows, gate.delta(id));
@@ -107,10 +107,10 @@ fn accuracy(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
 
 /// One row can cost any amount, so that no log bounds the mean log loss from above: its interval has a
 /// lower end alone, that of the clipped one.
-fn log_losses(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>, checks: &mut Vec<Check>) {
+fn log_losses(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>, checks: &mut Vec<Check>) {
     let n = tally.usable();
     let count = n as f64;
-    let scores = &tally.scores;
+    let scores = tally.scores;
     let impossible = scores.impossible;
     let largest = -ln(SMALLEST);
     let (slack, method) = match rows.clustered() {
@@ -154,7 +154,9 @@ fn log_losses(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>, checks: &mut Vec<
     let id = "log_loss_clipped";
     let value = scores.clipped[0].to_f64() / count;
     let sentence = format!(
-        "With probabilities below {SMALLEST} counted as {SMALLEST}, the mean log loss is {value:.4} nats."
+        "With probabilities below {SMALLEST} counted as {SMALLEST}, the mean log loss is {value:.4} nats. \
+         (Tools that clip at about 1e-16, as scikit-learn does, count a true class of probability zero as \
+         36 nats instead of infinitely many.)"
     );
     let estimate = mean(rows, value, clipped, (0.0, largest), gate.delta(id));
     checks.push(gate.estimate(id, estimate, sentence));
@@ -205,7 +207,7 @@ fn log_losses(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>, checks: &mut Vec<
 /// spread of probabilities inside a bin the two add up to the score.
 fn briers(
     gate: &Gate<'_>,
-    tally: &Tally,
+    tally: &Scored<'_>,
     rows: &Rows<'_>,
     classes: &ClassGaps<'_>,
     checks: &mut Vec<Check>,
@@ -214,7 +216,15 @@ fn briers(
     let id = "brier";
     let estimate = brier_of(tally, rows, gate.delta(id));
     let value = estimate.value;
-    let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.");
+    // Over two classes both terms are alike, and scikit-learn takes one of them.
+    let half = match tally.scores.labels.len() {
+        2 => format!(
+            " Other tools, scikit-learn among them, count one of the two classes and print {:.4}.",
+            value / 2.0
+        ),
+        _ => String::new(),
+    };
+    let sentence = format!("The Brier score is {value:.4}; 0 is perfect and 2 the worst.{half}");
     checks.push(gate.estimate(id, estimate, sentence));
 
     let sum = |gaps: &[Vec<BinGap>], f: &dyn Fn(&BinGap) -> f64| -> f64 {
@@ -255,7 +265,7 @@ fn briers(
 /// Risk and coverage, the most confident first; predictions of one cell are kept or left together.
 fn coverage(
     gate: &Gate<'_>,
-    tally: &Tally,
+    tally: &Scored<'_>,
     rows: &Rows<'_>,
     checks: &mut Vec<Check>,
     curves: &mut Curves,

@@ -45,6 +45,8 @@ Examples:
   lpf audit predictions.jsonl --classes low,medium,high
   lpf audit predictions.csv --threshold ece=0.03 --threshold accuracy=0.9 --format json
   lpf audit new.jsonl --baseline old.jsonl
+  lpf audit log.jsonl --by site --by 'month(at)' --segments
+  lpf audit log.jsonl --by evidence.id
   lpf audit scores.csv.gz --label diagnosis --probs p_malignant --positive malignant
   lpf audit answers.jsonl --model model.safetensors
   lpf audit log.jsonl --method prior-corrected --prior 0.2,0.5,0.3
@@ -65,6 +67,10 @@ pub(crate) struct Args {
     /// Format of the report
     #[arg(long, value_enum, default_value = "text")]
     pub(super) format: Format,
+
+    /// In text, also show checks that only inform, checks that were not run, and all slices
+    #[arg(long)]
+    pub(super) all: bool,
 
     /// Where to write: a file that appears complete or not at all [default: standard output]
     #[arg(long, value_name = "FILE")]
@@ -128,6 +134,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHECK=VALUE")]
     pub(super) threshold: Vec<String>,
 
+    /// Also audit slices: by the value of a field, by the period of a date in it, or by source of evidence
+    /// (evidence.id); may be repeated. The worst slice comes first
+    #[arg(long, value_name = "FIELD|month(FIELD)|evidence.id")]
+    pub(super) by: Vec<String>,
+
+    /// Also audit slices by every pair of the fields given by --by
+    #[arg(long)]
+    pub(super) segments: bool,
+
     /// Whether a check that is undecided, or has a limit of yours and cannot be run, ends with exit
     /// code 1 [default: allow]
     #[arg(long, value_name = "allow|fail", value_parser = undecided_parser())]
@@ -148,8 +163,8 @@ pub(crate) struct Args {
 
     /// Inputs are `--partial` states; input options were fixed then
     #[arg(long, conflicts_with_all = [
-        "name", "method", "aggregator", "confidence", "samples", "tolerance", "input_format", "label",
-        "id", "probs", "positive", "answer_from_evidence",
+        "name", "by", "segments", "method", "aggregator", "confidence", "samples", "tolerance",
+        "input_format", "label", "id", "probs", "positive", "answer_from_evidence",
     ])]
     pub(super) merge: bool,
 

@@ -2,6 +2,7 @@
 
 mod args;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ use crate::audit::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::log::{Format as LogFormat, Limits};
+use crate::report::TextStyle;
 
 /// What `--demo` audits: answers of the reference implementation.
 const REFERENCE: &str = include_str!("reference.jsonl");
@@ -94,7 +96,7 @@ fn work(args: &Args, audit: Audit<'_>, answerer: &Answerer, strict: bool) -> Res
         Failure::line(Path::new(&row.file), row.line, what)
     });
     Ok(Done {
-        bytes: shown(&report, args.format).into_bytes(),
+        bytes: shown(&report, args).into_bytes(),
         code: ExitCode::from(if report.passed() { 0 } else { 1 }),
         warning: seen(answerer, &report.inputs),
         unusable,
@@ -118,15 +120,54 @@ fn seen(answerer: &Answerer, inputs: &[Input]) -> Option<String> {
     ))
 }
 
-fn shown(report: &AuditReport, format: Format) -> String {
-    match format {
-        Format::Text => report.to_text(),
+fn shown(report: &AuditReport, args: &Args) -> String {
+    match args.format {
+        Format::Text => report.to_text_as(style_of(args)),
         Format::Json => report.to_json(),
         Format::Markdown => report.to_markdown(),
         Format::Junit => report.to_junit(),
         Format::Sarif => report.to_sarif(),
         Format::Html => report.to_html(),
     }
+}
+
+/// On a terminal lines are as wide as it is, and verdicts have a colour unless it, or NO_COLOR, says no.
+fn style_of(args: &Args) -> TextStyle {
+    let terminal = args.output.is_none() && std::io::stdout().is_terminal();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    // Where a terminal does not tell, it is as wide as terminals were.
+    let width =
+        terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(40));
+    TextStyle {
+        all: args.all,
+        colour: terminal && !dumb && !set("NO_COLOR"),
+        width: terminal.then_some(width),
+    }
+}
+
+/// The options that say how the log is read, for the commands that a report suggests.
+fn reading(args: &Args) -> String {
+    let input = &args.input;
+    let options = [
+        ("--label", input.label.clone()),
+        ("--id", input.id.clone()),
+        ("--probs", input.probs.as_ref().map(|names| names.join(","))),
+        ("--positive", input.positive.clone()),
+        (
+            "--classes",
+            args.classes.as_ref().map(|names| names.join(",")),
+        ),
+    ];
+    let given = options.into_iter().filter_map(|(option, value)| {
+        let value = value?;
+        let plain = |c: char| c.is_alphanumeric() || "_-.,:/".contains(c);
+        Some(match !value.is_empty() && value.chars().all(plain) {
+            true => format!("{option} {value}"),
+            false => format!("{option} '{}'", value.replace('\'', r"'\''")),
+        })
+    });
+    given.collect::<Vec<_>>().join(" ")
 }
 
 /// That the arguments go together.
@@ -228,9 +269,19 @@ fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audi
         .confidence(args.confidence.function())
         .from_evidence(args.input.answer_from_evidence)
         .seed(args.seed)
-        .independent_rows(args.independent_rows);
+        .independent_rows(args.independent_rows)
+        .reading(reading(args));
     if let Some(tolerance) = args.tolerance {
         audit = audit.tolerance(tolerance);
+    }
+    // States have the slices that they were made with.
+    if !args.merge {
+        let by = match args.by.is_empty() {
+            true => gate.by.as_deref().unwrap_or_default(),
+            false => &args.by,
+        };
+        let segments = args.segments || gate.segments.unwrap_or(false);
+        audit = audit.by(by).segments(segments);
     }
     if let Some(classes) = args.classes.as_ref().or(gate.classes.as_ref()) {
         audit = audit.classes(classes);

@@ -1,7 +1,6 @@
 //! `lpf calibrate`: a map that makes confidences match hit rates, or prediction sets that hold the
 //! true class as often as is asked for.
 
-mod auto;
 mod report;
 mod rows;
 
@@ -10,7 +9,6 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use self::auto::{Candidate, choose};
 use self::report::Report;
 use self::rows::{Labelled, Read, read};
 use super::Failure;
@@ -20,7 +18,8 @@ use super::output::{Output, check_distinct};
 use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::calibration::{
-    CalibrationMap, ConformalSets, ConformalSettings, Family, MapError, MapMethod, Robust, SetScore,
+    CalibrationMap, Candidate, ConformalSets, ConformalSettings, Family, MapError, MapMethod,
+    Robust, SetScore, choose,
 };
 use crate::error::Error;
 use crate::log::Limits;

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::auto::Candidate;
 use super::rows::Labelled;
 use crate::audit::{Audit, CHECKS, Check, Log};
 use crate::bounds::{binned_ranges, clopper_pearson};
+use crate::calibration::Candidate;
 use crate::calibration::{
     Calibrated, CalibrationMap, ConformalSets, HistogramMap, MapShape, bin_edge,
 };

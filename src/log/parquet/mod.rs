@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `shared` | one file, read from several places |
 //! | `thrift` | the protocol that descriptions and headers are written in |
-//! | `footer` | the description of a file, bounded before the crate reads it |
+//! | `footer` | the description of a file, bounded and written anew for the crate |
 //! | `pages` | the headers of pages, and the memory they ask for |
 //! | `values` | from pages to values |
 //! | `column` | one column of one group of rows |
@@ -203,8 +203,8 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
     /// [`TableError`].
     pub fn within(file: R, names: &Fields, limits: &Limits) -> Result<Self, TableError> {
         let file = Shared::new(file).map_err(TableError::Read)?;
-        check_footer(&file, limits)?;
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file);
+        let footer = footer(&file, limits)?;
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer);
         let metadata = metadata.map_err(|error| not_parquet(&error))?;
         let schema = metadata.file_metadata().schema_descr();
         let outer = outer(schema);
@@ -451,8 +451,8 @@ fn codec(compression: Compression) -> Option<Codec> {
     }
 }
 
-/// The end of a file: the length of its description, and four letters.
-fn check_footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<(), TableError> {
+/// The description of a file, as its end says where it lies: its length, and four letters.
+fn footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<Vec<u8>, TableError> {
     let wrong = |what: &str| Err(TableError::NotParquet(what.to_string()));
     // The letters at the start, a description of no bytes, its length, the letters again.
     if file.length() < 12 {
@@ -470,7 +470,7 @@ fn check_footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<(),
     limits.footer_bytes(length.into())?;
     let start = file.length() - 8 - u64::from(length);
     let footer = file.exact(start, length as usize);
-    footer::check(&footer.map_err(TableError::Read)?, limits)
+    footer::bounded(&footer.map_err(TableError::Read)?, limits)
 }
 
 fn not_parquet(error: &ParquetError) -> TableError {

@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 
 use super::super::codec::Codec;
 use super::shared::Shared;
-use super::thrift::{MAX_DEPTH, STRUCT, Stop, Thrift};
+use super::thrift::{I32, MAX_DEPTH, STRUCT, Stop, Thrift};
 
 /// A header is mostly numbers; texts in it are the least and largest value of the page.
 const MAX_HEADER_BYTES: usize = 1 << 20;
@@ -273,31 +273,44 @@ impl Thrift<'_> {
         let mut id = 0;
         while let Some(kind) = self.field(&mut id)? {
             match (id, kind) {
-                (1, 4..=6) => header.kind = self.integer()?,
-                (2, 4..=6) => header.uncompressed = self.integer()?,
-                (3, 4..=6) => header.compressed = self.integer()?,
+                (1, kind) => header.kind = self.whole(kind, I32)?,
+                (2, kind) => header.uncompressed = self.whole(kind, I32)?,
+                (3, kind) => header.compressed = self.whole(kind, I32)?,
+                (4, kind) => drop(self.whole(kind, I32)?),
                 // Of a data page, a dictionary, a data page of the second version.
-                (5 | 7, STRUCT) => self.inner(2, &mut header)?,
-                (8, STRUCT) => self.inner(4, &mut header)?,
+                (5, STRUCT) => self.inner(2, 4, &mut header)?,
+                (7, STRUCT) => self.inner(2, 2, &mut header)?,
+                (8, STRUCT) => self.inner(4, 6, &mut header)?,
+                // The decompressor believes the number of a field, not its type.
+                (6, STRUCT) => self.skip(STRUCT, MAX_DEPTH)?,
+                (5..=8, _) => return Err(Stop::Wrong),
                 (_, kind) => self.skip(kind, MAX_DEPTH)?,
             }
         }
         Ok(header)
     }
 
-    /// A header within the header: the number of values is its first field.
-    fn inner(&mut self, encoding: i64, header: &mut Header) -> Result<(), Stop> {
+    /// A header within the header: so many numbers, of which the first is that of the values.
+    fn inner(&mut self, encoding: i64, numbers: i64, header: &mut Header) -> Result<(), Stop> {
         let mut id = 0;
         while let Some(kind) = self.field(&mut id)? {
-            match kind {
-                4..=6 if id == 1 => header.values = self.integer()?,
-                4..=6 if id == encoding => header.encoding = self.integer()?,
-                4..=6 if (id, encoding) == (3, 2) => header.levels = self.integer()?,
-                4..=6 if (id, encoding) == (5, 4) => header.definition = self.integer()?,
-                4..=6 if (id, encoding) == (6, 4) => header.repetition = self.integer()?,
-                // A truth value is its own type: 1 is true, 2 is false.
-                2 if (id, encoding) == (7, 4) => header.plain = true,
-                kind => self.skip(kind, MAX_DEPTH)?,
+            // A truth value is its own type: 1 is true, 2 is false.
+            if (id, encoding, kind) == (7, 4, 2) {
+                header.plain = true;
+                continue;
+            }
+            if !(1..=numbers).contains(&id) {
+                self.skip(kind, MAX_DEPTH)?;
+                continue;
+            }
+            let number = self.whole(kind, I32)?;
+            match (id, encoding) {
+                (1, _) => header.values = number,
+                (2, 2) | (4, 4) => header.encoding = number,
+                (3, 2) => header.levels = number,
+                (5, 4) => header.definition = number,
+                (6, 4) => header.repetition = number,
+                _ => {}
             }
         }
         Ok(())
@@ -335,7 +348,7 @@ mod tests {
         let step = if inner == 8 { 3 } else { 1 };
         bytes.extend([0x15, z(values), step << 4 | 5, z(encoding), STOP]);
         // A field that is not known: a text of three bytes.
-        bytes.extend([0x18, 3, b'a', b'b', b'c', STOP]);
+        bytes.extend([0x08, 40, 3, b'a', b'b', b'c', STOP]);
         bytes.extend(vec![0; sizes.1.max(0) as usize]);
         bytes
     }
@@ -363,6 +376,27 @@ mod tests {
         let delta = held_in(&page(0, (1, 1), 5, 1, 5), 8).unwrap_err();
         assert!(delta.to_string().contains("DELTA_BINARY_PACKED"));
         assert_eq!(held_in(&[], 8).unwrap(), 0);
+    }
+
+    /// The decompressor reads a field by its number and cuts what is too large for it.
+    #[test]
+    fn a_header_has_one_meaning() {
+        let fine = page(0, (10, 8), 5, 3, 0);
+        assert!(held_in(&fine, 8).is_ok());
+        // The size of a page as a truth value, a byte, a number of 64 bits; a header as a text.
+        for (at, byte) in [(2, 0x11), (2, 0x13), (2, 0x16), (6, 2 << 4 | 8)] {
+            let mut bytes = fine.clone();
+            bytes[at] = byte;
+            let error = held_in(&bytes, 8).unwrap_err().to_string();
+            assert!(error.contains("cannot be read"), "{at}: {error}");
+        }
+        // A size of 2^32 + 10; the field 2 with the number 2^16 + 2.
+        let wide = [&fine[..3], &[0x94, 0x80, 0x80, 0x80, 0x20], &fine[4..]].concat();
+        let far = [&fine[..2], &[0x05, 0x84, 0x80, 0x08], &fine[3..]].concat();
+        for bytes in [wide, far] {
+            let error = held_in(&bytes, 8).unwrap_err().to_string();
+            assert!(error.contains("cannot be read"), "{error}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod posteriors;
 mod real_logs;
 mod reference;
 mod shards;
+mod slices;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

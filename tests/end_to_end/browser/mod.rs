@@ -83,6 +83,7 @@ fn experiment() -> Outcome {
         tables: vec![table.clone(), table_named(table, "T5.more")],
         figures: vec![Figure::new("T5", "What moves", vec![panel.clone(), panel])],
         sentence: "One of three statements agrees.".into(),
+        statements: Vec::new(),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::calibration::{CalibrationMap, Family, MapError, MapMethod};
+use super::log_linear::Family;
+use super::map::{CalibrationMap, MapMethod};
+use super::map_error::MapError;
 use crate::latent::random::{Stream, text_key};
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
@@ -14,7 +16,7 @@ const ROWS_A_PARAMETER: usize = 10;
 
 /// A kind of map that was tried.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Candidate {
+pub struct Candidate {
     /// Its name; `unchanged` for no map at all.
     pub method: &'static str,
     /// The mean log loss on rows that it was not fitted on; none where it was left out.
@@ -22,12 +24,17 @@ pub(super) struct Candidate {
     /// Why it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+    /// Whether it is the one that was taken.
     pub chosen: bool,
 }
 
 /// The map of the kind that does best on rows it was not fitted on, fitted on all rows; and what was
-/// tried, simplest first, which wins among equals. Rows of one key stay together.
-pub(super) fn choose(
+/// tried, simplest first, which wins among equals. Rows of one key stay together: they are in one of five
+/// folds by a draw that depends on the seed and the key alone.
+///
+/// # Errors
+/// [`MapError`] where the best kind cannot be fitted to all rows.
+pub fn choose(
     histogram: MapMethod,
     predictions: &[Distribution],
     labels: &[usize],

@@ -1,0 +1,145 @@
+"""Evidence in, an answer out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._audit import _jsonable, _map_of
+from ._errors import AggregationError, FileError
+from ._lpf import aggregate as _aggregate
+from ._lpf import infer as _infer
+from ._rows import _tolerance, numbers
+
+
+def aggregate(
+    factors: Any,
+    weights: Any = None,
+    *,
+    method: str = "spn",
+    prior: Optional[Sequence[float]] = None,
+    tolerance: Optional[float] = None,
+) -> npt.NDArray[np.float64]:
+    r"""Combines items of evidence into one distribution.
+
+    Parameters
+    ----------
+    factors
+        One distribution an item: items × classes; or entities × items × classes.
+    weights
+        One number an item, finite and not negative [default: 1].
+    method
+        ``"spn"``: :math:`\prod_i \Phi_i(y)^{w_i}`, normalized, exact in a sum-product network.
+        ``"prior-corrected"``: :math:`\pi(y) \prod_i (\Phi_i(y)/\pi(y))^{w_i}`; needs ``prior``.
+        ``"uniform"``: the mean. ``"vote"``: shares of a majority vote. ``"max"``: the largest entry for
+        each class, normalized.
+
+    Returns
+    -------
+    The distribution of the entity, or of each. The same bits for any order of the items.
+
+    Examples
+    --------
+    >>> import lpf
+    >>> lpf.aggregate([[0.5, 0.5], [0.75, 0.25]])
+    array([0.75, 0.25])
+    >>> lpf.aggregate([[0.5, 0.5], [0.75, 0.25]], method="uniform")
+    array([0.625, 0.375])
+    >>> lpf.aggregate([[1.0, 0.0], [0.0, 1.0]])
+    Traceback (most recent call last):
+        ...
+    lpf._errors.AggregationError: ...
+    """
+    array = numbers(factors)
+    slack = _tolerance([array[..., 0]] * array.shape[-1] if array.ndim else [])
+    array = array.astype(np.float64)
+    if array.ndim not in (2, 3):
+        raise AggregationError(f"factors of {array.ndim} dimensions; items × classes are needed")
+    single = array.ndim == 2
+    if single:
+        array = array[np.newaxis]
+    if weights is None:
+        given = np.ones(array.shape[:2])
+    else:
+        given = np.asarray(weights, dtype=np.float64)
+        given = np.broadcast_to(given, array.shape[:2])
+    if tolerance is None:
+        tolerance = 1e-6 if slack is None else slack
+    known = None if prior is None else [float(x) for x in prior]
+    out = _aggregate(array, given, method, known, tolerance)
+    return out[0] if single else out
+
+
+class Model:
+    """A trained model, which answers evidence given as embeddings or posteriors, or as factors.
+
+    Without a file, :meth:`Model.infer` answers factors.
+
+    >>> import lpf
+    >>> item = {"id": "audit", "factor": [0.1, 0.8, 0.1], "weight": 0.9}
+    >>> answers = lpf.Model().infer([{"entity": "C5", "evidence": [item]}], classes=["low", "mid", "high"])
+    >>> answers[0]["prediction"], round(answers[0]["confidence"], 4)
+    ('mid', 0.7646)
+    """
+
+    def __init__(self, path: Optional[Union[str, os.PathLike[str]]] = None) -> None:
+        self.path = None if path is None else os.fspath(path)
+
+    @classmethod
+    def load(cls, path: Union[str, os.PathLike[str]]) -> Model:
+        """A model that ``lpf train`` wrote; it is read, and checked, now."""
+        model = cls(path)
+        model.infer([])
+        return model
+
+    def infer(
+        self,
+        records: Union[Iterable[Union[Mapping[str, Any], str]], str, os.PathLike[str]],
+        *,
+        method: str = "spn",
+        classes: Optional[Iterable[object]] = None,
+        prior: Optional[Sequence[float]] = None,
+        calibration: Any = None,
+        aggregator: Optional[Union[str, os.PathLike[str]]] = None,
+        samples: int = 16,
+        seed: int = 0,
+        explain: bool = False,
+        tolerance: Optional[float] = None,
+        threads: Optional[int] = None,
+    ) -> list[dict[str, Any]]:
+        """Answers records: dictionaries or JSON texts, one an entity, or the path of a file of them.
+
+        The answers are the lines of ``lpf infer``: ``distribution``, ``prediction``, ``confidence``,
+        ``k_eff``, with ``explain`` the items and their influence.
+        """
+        settings = {
+            "method": method,
+            "classes": None if classes is None else [str(c) for c in classes],
+            "prior": None if prior is None else [float(x) for x in prior],
+            "model": self.path,
+            "aggregator": None if aggregator is None else os.fspath(aggregator),
+            "calibration": _map_of(calibration),
+            "samples": samples,
+            "seed": seed,
+            "explain": explain,
+            "tolerance": tolerance,
+            "threads": threads,
+        }
+        return [json.loads(line) for line in _infer(_lines(records), settings)]
+
+
+def _lines(records: Any) -> bytes:
+    """Records as JSON lines."""
+    if isinstance(records, (str, os.PathLike)):
+        try:
+            with open(records, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise FileError(f"{os.fspath(records)}: {error.strerror}", os.fspath(records)) from None
+    texts = (r if isinstance(r, str) else json.dumps(r, default=_jsonable) for r in records)
+    return "\n".join(" ".join(text.splitlines()) for text in texts).encode()
