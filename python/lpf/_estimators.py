@@ -256,7 +256,7 @@ class ConformalSets(_Estimator):
     >>> p = np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
     >>> sets = lpf.ConformalSets(coverage=0.75).fit(p, [0, 1, 1])
     >>> sets.predict(p)
-    array([[ True,  True, False],
+    array([[ True, False, False],
            [False,  True, False],
            [ True,  True, False]])
     """

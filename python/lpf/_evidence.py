@@ -84,7 +84,7 @@ class Model:
     >>> item = {"id": "audit", "factor": [0.1, 0.8, 0.1], "weight": 0.9}
     >>> answers = lpf.Model().infer([{"entity": "C5", "evidence": [item]}], classes=["low", "mid", "high"])
     >>> answers[0]["prediction"], round(answers[0]["confidence"], 4)
-    ('mid', 0.7646)
+    ('mid', 0.7647)
     """
 
     def __init__(self, path: Optional[Union[str, os.PathLike[str]]] = None) -> None:

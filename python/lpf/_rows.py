@@ -121,7 +121,9 @@ def coded(column: Any) -> tuple[npt.NDArray[np.int64], list[object]]:
         values, codes = np.unique(array, return_inverse=True)
         codes = codes.reshape(-1).astype(np.int64)
         codes[np.isnan(array)] = _MISSING
-        said = [int(v) if v == v and v == np.floor(v) and abs(v) < 2**53 else v for v in values.tolist()]
+        # NaN, which is sorted to the end, has no code.
+        there = (v for v in values.tolist() if v == v)
+        said = [int(v) if v.is_integer() and abs(v) < 2**53 else v for v in there]
         return codes, said
     table: dict[object, int] = {}
     found = [
@@ -140,7 +142,7 @@ def _labels(
         raise RecordError(f"labels of {array.ndim} dimensions; one label for each row is needed")
     dtype = getattr(array, "dtype", None)
     if classes is None and isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        return np.ascontiguousarray(array, dtype=np.int64), None
+        return np.asarray(array, dtype=np.int64), None
     codes, values = coded(array)
     known = set(classes or ())
     whole = all(isinstance(value, (int, np.integer, bool)) for value in values)
