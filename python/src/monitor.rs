@@ -175,7 +175,7 @@ impl Monitor {
     /// What is watched: part, rows, right ones, mean confidence, evidence and its threshold as logarithms,
     /// and at which row an alarm was raised, for both directions.
     fn watches<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let watches = self.look(py, |monitor| {
+        self.look(py, |monitor| {
             let each = monitor.watches().map(|watch| {
                 let out = PyDict::new(py);
                 let (kind, name) = part(&watch.part);
@@ -192,9 +192,8 @@ impl Monitor {
                 }
                 Ok(out)
             });
-            each.collect::<PyResult<Vec<_>>>()
-        })?;
-        watches
+            each.collect()
+        })?
     }
 
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {

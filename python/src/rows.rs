@@ -106,7 +106,7 @@ impl Rows {
         let columns = self.columns.iter().map(column);
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
         let codes = |array: &Py<PyAny>| -> PyResult<PyReadonlyArray1<'py, i64>> {
-            Ok(array.bind(py).extract()?)
+            array.bind(py).extract().map_err(PyErr::from)
         };
         let labels = self.labels.as_ref().map(|(array, _)| codes(array));
         let fields = self.fields.iter().map(|(_, (array, _))| codes(array));
