@@ -197,7 +197,7 @@ impl From<LogError> for Error {
             LogError::Lines(error) => error.into(),
             #[cfg(feature = "parquet")]
             LogError::Table(crate::log::TableError::Read(error)) => error.into(),
-            LogError::Columns(error @ ColumnsError::NoProbabilities) => {
+            LogError::Columns(error @ ColumnsError::NoProbabilities { .. }) => {
                 Error::new(ErrorKind::Setting, error).in_field("prob-columns")
             }
             other => Error::new(ErrorKind::Record, other),

@@ -9,11 +9,12 @@ use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser, threads};
 use super::output::{Output, check_distinct};
+use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::calibration::MapError;
 use crate::error::Error;
-use crate::log::{ClassNames, Format, Limits, LogBatch, LogReader, Reason, RowError, RowRules};
+use crate::log::{ClassNames, Limits, LogBatch, LogReader, Reason, RowError, RowRules, Tolerance};
 use crate::model::{CalibrationFile, LatentModel};
 
 const EXAMPLES: &str = "\
@@ -39,13 +40,12 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputOptions,
 
+    #[command(flatten)]
+    settings: SettingsFile,
+
     /// A map fitted by `lpf calibrate`
     #[arg(long, value_name = "FILE")]
     calibration: PathBuf,
-
-    /// The JSON field of the answer
-    #[arg(long, value_name = "FIELD", default_value = "probs")]
-    answer: String,
 
     /// How factors are combined, as --method of `lpf infer`
     #[arg(long, value_parser = method_parser(), default_value = "spn")]
@@ -77,11 +77,8 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let Some(map) = answerer.calibration() else {
         return Err(Failure::Usage("--calibration is needed".to_string()));
     };
-    let format = args.input.format(&args.file, &args.answer);
-    if matches!(format, Format::Parquet(_)) {
-        let what = "Parquet is read but not written; convert the log to CSV or JSON lines first";
-        return Err(Failure::Usage(format!("{}: {what}", args.file.display())));
-    }
+    let mut format = args.input.format(&args.settings.read()?.0.columns)?;
+    format.fields.unlabelled = true;
     let reader = match is_stream(&args.file) {
         true => LogReader::new_within(std::io::stdin(), &format, limits),
         false => LogReader::open_within(&args.file, &format, limits),
@@ -93,7 +90,6 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     threads(args.threads)?.install(|| -> Result<(), Failure> {
         let mut known: Option<ClassNames> = None;
         let mut headed = false;
-        let answer_field = reader.answer_field().to_string();
         let mut batch = LogBatch::default();
         while reader
             .fill(&mut batch)
@@ -112,11 +108,9 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
                 }
             }
             let nothing = ClassNames::Numbered(0);
-            let rules = RowRules {
-                classes: known.as_ref().unwrap_or(&nothing),
-                tolerance: answerer.expectations().tolerance,
-                answer_field: &answer_field,
-            };
+            let classes = known.as_ref().unwrap_or(&nothing);
+            let computed = args.input.answer_from_evidence;
+            let rules = batch.rules(classes, Tolerance::Digits, computed);
             let lines: Vec<Result<Vec<u8>, Failure>> = (0..batch.len())
                 .into_par_iter()
                 .map(|i| {
@@ -188,6 +182,6 @@ fn applied(
     let set = map.set(&answer, weights).map_err(unmapped)?;
     let p = calibrated.distribution.probabilities();
     batch
-        .with_answer(index, p, set.as_deref().map(|set| (set, rules.classes)))
-        .ok_or_else(|| RowError::no_answer(field))
+        .with_answer(index, p, rules.classes, set.as_deref())
+        .ok_or_else(|| RowError::no_answer(rules))
 }

@@ -17,6 +17,7 @@ mod memory;
 mod monitor;
 mod options;
 mod output;
+mod settings;
 mod signals;
 mod train;
 mod verify;
@@ -34,6 +35,9 @@ use crate::report::table_text;
 
 /// Where proofs and properties leave their outcome.
 const RECORDS: &str = "target/lpf";
+
+/// The stack of the thread that does the work; inputs nest to a limit, far below it.
+const STACK: usize = 8 << 20;
 
 /// Latent Posterior Factors, and the evidence for what they guarantee.
 #[derive(Debug, Parser)]
@@ -79,21 +83,25 @@ enum Command {
 ///
 /// Whatever happens, the process ends with 0, 1 or 2, or by the signal that ended it.
 pub fn main() -> ExitCode {
-    main_with(std::env::args_os())
+    main_with(std::env::args_os().collect())
 }
 
 /// Runs the command that these arguments ask for, of which the first is the name of the program; it takes
 /// over the signals of the process. Otherwise as [`main`].
-pub fn main_with<A: Into<std::ffi::OsString> + Clone>(
-    arguments: impl IntoIterator<Item = A> + std::panic::UnwindSafe,
-) -> ExitCode {
-    let outcome = std::panic::catch_unwind(|| {
+pub fn main_with(arguments: Vec<std::ffi::OsString>) -> ExitCode {
+    let work = move || {
         signals::install()?;
         match Cli::try_parse_from(arguments) {
             Ok(cli) => run(&cli),
             Err(answer) => answered(&answer),
         }
-    });
+    };
+    // A stack of our own, as large wherever the command runs: the first thread has what the system gives.
+    let thread = std::thread::Builder::new().name("main".to_string());
+    let outcome = match thread.stack_size(STACK).spawn(work) {
+        Ok(running) => running.join(),
+        Err(error) => Ok(Err(Failure::Threads(error.to_string()))),
+    };
     match outcome {
         Ok(Ok(code)) => code,
         // Whoever read our output has seen enough; that is not an error.

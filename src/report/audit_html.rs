@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, entities, finding, limit, ordered, place, promise, provenance,
-    reasons_table, slices_by, slices_promise, slices_table, sources_table, summary, verdict,
+    SLICES_NEXT, checks_table, digits, entities, finding, limit, ordered, place, promise,
+    provenance, reasons_table, slices_by, slices_promise, slices_table, sources_table, summary,
+    verdict,
 };
 use super::audit_figures::{class_figures, confusion_table, figures, multiples};
 use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
@@ -142,6 +143,9 @@ fn slices(out: &mut String, audit: &AuditReport) {
     }
     out.push_str("<h2 id=\"slices\">Slices</h2>\n");
     let _ = writeln!(out, "<p>{}</p>", safe(&slices_promise(audit)));
+    if audit.summary.failed_slices > 0 {
+        let _ = writeln!(out, "<p>{SLICES_NEXT}</p>");
+    }
     for (by, slices) in slices_by(audit) {
         out.push_str(&judged(&slices_table(&escape_terminal(&by), &slices)));
         let panels = slices.iter().filter(|slice| !slice.too_small);

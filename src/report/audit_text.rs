@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::audit::{
-    SLICE_COLUMNS, digits, entities, finding, limit, ordered, outcome, place, promise, provenance,
-    slice_verdict, slices_by, slices_promise, summary, value, verdict,
+    SLICE_COLUMNS, SLICES_NEXT, digits, entities, finding, limit, ordered, outcome, place, promise,
+    provenance, slice_verdict, slices_by, slices_promise, summary, value, verdict,
 };
 use super::escape_terminal;
 use crate::audit::{AuditReport, Check, CheckVerdict, Input, SliceReport, SourceEffect};
@@ -262,6 +262,9 @@ impl Text {
             }
         }
         self.line(0, &slices_promise(audit));
+        if audit.summary.failed_slices > 0 {
+            self.line(0, &format!("→ {SLICES_NEXT}"));
+        }
     }
 
     fn slice(&mut self, slice: &SliceReport) {

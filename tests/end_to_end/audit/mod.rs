@@ -9,6 +9,7 @@ mod parquet;
 mod posteriors;
 mod reference;
 mod shards;
+mod slices;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
