@@ -6,7 +6,7 @@ use lpf::audit::{
     CHECKS, Check, CheckVerdict, Log, Side, Tally, Undecided, read_state, write_state,
 };
 use lpf::latent::Confidence;
-use lpf::log::{ColumnNames, Format, Limits, LogReader};
+use lpf::log::{Fields, Format, Limits, LogReader};
 use lpf::{Answerer, Audit, AuditReport, CalibrationFile, Method};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -37,10 +37,11 @@ pub(crate) struct Settings {
     samples: usize,
     /// The content of a calibration file.
     calibration: Option<String>,
-    answer: String,
-    label_column: Option<String>,
+    answer_from_evidence: bool,
+    label: Option<String>,
     id_column: Option<String>,
-    prob_columns: Option<Vec<String>>,
+    probs: Option<Vec<String>>,
+    positive: Option<String>,
     threads: Option<usize>,
 }
 
@@ -100,27 +101,25 @@ impl Part<'_> {
         match self {
             Part::Rows(name, rows) => Log::reader(*name, LogReader::rows(rows.clone())),
             Part::Tally(tally) => Log::tally(self.name(), (*tally).clone()),
-            Part::Lines(name, bytes) => Log::stream(*name, *bytes).format(Format::JsonLines {
-                answer: settings.answer.clone(),
-            }),
-            Part::File(path) => Log::from(*path).format(settings.format(path)),
+            Part::Lines(name, bytes) => {
+                Log::stream(*name, *bytes).format(Format::json_lines("probs"))
+            }
+            Part::File(path) => Log::from(*path).format(settings.format()),
         }
     }
 }
 
 impl Settings {
     /// How a file is read.
-    fn format(&self, path: &Path) -> Format {
-        let names = || ColumnNames {
-            label: self.label_column.clone(),
-            id: self.id_column.clone(),
-            probabilities: self.prob_columns.clone(),
-        };
-        match Format::of_path(path) {
-            Format::Csv(_) => Format::Csv(names()),
-            Format::Parquet(_) => Format::Parquet(names()),
-            _ => Format::JsonLines {
-                answer: self.answer.clone(),
+    fn format(&self) -> Format {
+        Format {
+            kind: None,
+            fields: Fields {
+                label: self.label.clone(),
+                id: self.id_column.clone(),
+                probabilities: self.probs.clone(),
+                positive: self.positive.clone(),
+                ..Fields::default()
             },
         }
     }
@@ -158,6 +157,7 @@ impl Settings {
             .confidence(self.confidence())
             .seed(self.seed)
             .by(&self.by)
+            .from_evidence(self.answer_from_evidence)
             .segments(self.segments)
             .independent_rows(self.independent_rows)
             .strict(self.strict);
