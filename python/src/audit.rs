@@ -6,7 +6,7 @@ use lpf::audit::{
     CHECKS, Check, CheckVerdict, Log, Side, Tally, Undecided, read_state, write_state,
 };
 use lpf::latent::Confidence;
-use lpf::log::{ColumnNames, Format, Limits, LogReader};
+use lpf::log::{Fields, Format, Kind, Limits, LogReader};
 use lpf::{Answerer, Audit, AuditReport, CalibrationFile, Method};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -100,29 +100,23 @@ impl Part<'_> {
         match self {
             Part::Rows(name, rows) => Log::reader(*name, LogReader::rows(rows.clone())),
             Part::Tally(tally) => Log::tally(self.name(), (*tally).clone()),
-            Part::Lines(name, bytes) => Log::stream(*name, *bytes).format(Format::JsonLines {
-                answer: settings.answer.clone(),
-            }),
-            Part::File(path) => Log::from(*path).format(settings.format(path)),
+            Part::Lines(name, bytes) => {
+                Log::stream(*name, *bytes).format(settings.format(Some(Kind::JsonLines)))
+            }
+            Part::File(path) => Log::from(*path).format(settings.format(None)),
         }
     }
 }
 
 impl Settings {
-    /// How a file is read.
-    fn format(&self, path: &Path) -> Format {
-        let names = || ColumnNames {
-            label: self.label_column.clone(),
-            id: self.id_column.clone(),
-            probabilities: self.prob_columns.clone(),
-        };
-        match Format::of_path(path) {
-            Format::Csv(_) => Format::Csv(names()),
-            Format::Parquet(_) => Format::Parquet(names()),
-            _ => Format::JsonLines {
-                answer: self.answer.clone(),
-            },
-        }
+    /// How a log is read: fields that are not named have one of the usual names.
+    fn format(&self, kind: Option<Kind>) -> Format {
+        let answer = Some(vec![self.answer.clone()]).filter(|_| self.answer != "probs");
+        let mut fields = Fields::default();
+        fields.label.clone_from(&self.label_column);
+        fields.id.clone_from(&self.id_column);
+        fields.probabilities = self.prob_columns.clone().or(answer);
+        Format { kind, fields }
     }
 
     fn answerer(&self, py: Python<'_>) -> PyResult<Answerer> {
@@ -238,10 +232,13 @@ fn judge(
     let (first, others) = inputs.split_first().unwrap_or((&nothing, &[]));
     let others = others.iter().map(|part| part.log(settings));
     let audit = settings.audit(first.log(settings), answerer);
+    // Evidence that was handed over without answers asks for them; files have to hold theirs.
+    let audit = audit.from_evidence(!inputs.iter().any(|part| matches!(part, Part::File(_))));
     let audit = others.fold(audit, Audit::and);
     let tally = audit.progress(&look).tally()?;
     let log = Log::tally(first.name(), tally.clone());
     let mut audit = settings.audit(log, answerer);
+    audit = audit.from_evidence(!baseline.iter().any(|part| matches!(part, Part::File(_))));
     for part in baseline {
         audit = audit.baseline(part.log(settings));
     }

@@ -4,7 +4,7 @@ use lpf::calibration::{
     ConformalSets, ConformalSettings, Family, MapMethod, MapShape, SetScore, choose,
 };
 use lpf::latent::random::text_key;
-use lpf::log::{LogBatch, LogReader, RowRules};
+use lpf::log::{LogBatch, LogReader, Tolerance};
 use lpf::{
     Answerer, CalibrationFile, CalibrationMap, Distribution, Error, Method, audit::DEFAULT_BINS,
 };
@@ -35,6 +35,11 @@ struct Labelled {
     sha256: String,
 }
 
+/// How far probabilities may be from adding up to one.
+pub(crate) fn measure(tolerance: Option<f64>) -> Tolerance {
+    tolerance.map_or(Tolerance::Digits, Tolerance::Fixed)
+}
+
 /// Every row, valid, as `lpf calibrate` takes it; the first that is not is an error.
 fn labelled(
     name: &str,
@@ -55,7 +60,6 @@ fn labelled(
         keys: Vec::new(),
         sha256: String::new(),
     };
-    let field = reader.answer_field().to_string();
     let mut batch = LogBatch::default();
     let mut classes = None;
     while reader.fill(&mut batch)? {
@@ -64,11 +68,7 @@ fn labelled(
             classes = batch.classes(None, None)?;
         }
         let Some(classes) = &classes else { break };
-        let rules = RowRules {
-            classes,
-            tolerance: answerer.expectations().tolerance,
-            answer_field: &field,
-        };
+        let rules = batch.rules(classes, measure(tolerance), false);
         for index in 0..batch.len() {
             let row = batch.row(index);
             let number = row.number;

@@ -4,7 +4,9 @@ use std::sync::Mutex;
 
 use lpf::audit::{Alarm, Direction, MonitorError, MonitorSettings, Part};
 use lpf::calibration::Calibrated;
-use lpf::log::{LogBatch, LogReader, RowError, RowRules};
+use lpf::log::{LogBatch, LogReader, RowError};
+
+use crate::calibrate::measure;
 use lpf::report::{alarm_text, monitor_html, monitor_text};
 use lpf::{Answerer, Error, Method};
 use pyo3::prelude::*;
@@ -66,7 +68,6 @@ impl Monitor {
         let answerer = builder.build().map_err(Refused::Row)?;
         let mut monitor = self.0.lock().map_err(|_| Refused::Spoiled)?;
         let mut reader = LogReader::rows(source);
-        let field = reader.answer_field().to_string();
         let mut batch = LogBatch::default();
         let (mut alarms, mut classes) = (Vec::new(), None);
         let failed = |error: lpf::log::LogError| Refused::Row(error.into());
@@ -76,11 +77,7 @@ impl Monitor {
                 classes = found.map_err(|error| Refused::Row(error.into()))?;
             }
             let Some(classes) = &classes else { break };
-            let rules = RowRules {
-                classes,
-                tolerance: answerer.expectations().tolerance,
-                answer_field: &field,
-            };
+            let rules = batch.rules(classes, measure(tolerance), false);
             for index in 0..batch.len() {
                 stop.look();
                 let row = batch.row(index);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use half::f16;
-use lpf::log::{ColumnNames, Columns, Label, Limits, ROWS_A_BATCH, RowBatch, RowSource};
+use lpf::log::{Columns, Fields, Label, Limits, ROWS_A_BATCH, RowBatch, RowSource};
 use numpy::ndarray::ArrayView1;
 use numpy::{PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -286,16 +286,18 @@ pub(crate) fn columns(
     id: Option<String>,
     probabilities: Option<Vec<String>>,
 ) -> PyResult<(usize, Option<usize>, Vec<usize>, Vec<String>)> {
-    let wanted = ColumnNames {
-        label,
-        id,
-        probabilities,
-    };
+    let mut wanted = Fields::default();
+    (wanted.label, wanted.id, wanted.probabilities) = (label, id, probabilities);
     let found = Columns::of_names(names, &wanted, &Limits::default());
     let found = found.map_err(lpf::log::LogError::from).raised(py)?;
-    let classes = found.classes().to_vec();
+    let (Some(label), Some(classes)) = (found.label_column(), found.classes()) else {
+        return Err(PyValueError::new_err(
+            "one column of probabilities; pass it as an array, the probability of the class 1",
+        ));
+    };
+    let classes = classes.to_vec();
     Ok((
-        found.label_column(),
+        label,
         found.id_column(),
         found.probability_columns().to_vec(),
         classes,
