@@ -179,6 +179,7 @@ pub struct Audit<'a> {
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
+    reported: bool,
     independent_rows: bool,
     seed: u64,
     progress: Progress<'a>,
@@ -214,6 +215,7 @@ impl<'a> Audit<'a> {
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
+            reported: false,
             independent_rows: false,
             seed: 0,
             progress: Progress(&|_| {}),
@@ -322,6 +324,14 @@ impl<'a> Audit<'a> {
         seed: u64;
     }
 
+    /// Whoever runs the audit looks at the rejected rows in the report: with [`Audit::strict`] only those
+    /// of the baseline, which no report lists, are an error.
+    #[cfg(feature = "cli")]
+    pub(crate) fn reported(mut self) -> Self {
+        self.reported = true;
+        self
+    }
+
     /// Called with the number of bytes that were read, as they are.
     pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
         self.progress = Progress(progress);
@@ -340,7 +350,7 @@ impl<'a> Audit<'a> {
             std::mem::take(&mut self.logs),
             std::mem::take(&mut self.baseline),
         );
-        let tally = self.read(&settings, logs)?;
+        let tally = self.read(&settings, logs, self.strict && !self.reported)?;
         check_judgeable(&tally)?;
         check_fields(&tally)?;
         // Of states that were made with a prior.
@@ -354,7 +364,7 @@ impl<'a> Audit<'a> {
         }
         let baseline = match baseline.is_empty() {
             true => None,
-            false => Some(self.read(&settings, baseline)?),
+            false => Some(self.read(&settings, baseline, self.strict)?),
         };
         if let Some(baseline) = &baseline {
             check_judgeable(baseline)?;
@@ -370,7 +380,7 @@ impl<'a> Audit<'a> {
         self.checks()?;
         let settings = self.settings()?;
         let logs = std::mem::take(&mut self.logs);
-        self.read(&settings, logs)
+        self.read(&settings, logs, self.strict)
     }
 
     fn settings(&self) -> Result<ScanSettings> {
@@ -452,7 +462,7 @@ impl<'a> Audit<'a> {
     }
 
     /// All parts as one tally.
-    fn read(&self, settings: &ScanSettings, logs: Vec<Log<'a>>) -> Result<Tally> {
+    fn read(&self, settings: &ScanSettings, logs: Vec<Log<'a>>, strict: bool) -> Result<Tally> {
         let mut whole: Option<Tally> = None;
         for log in logs {
             let name = log.name.clone();
@@ -466,12 +476,12 @@ impl<'a> Audit<'a> {
             }
         }
         let tally = whole.ok_or_else(|| Error::new(ErrorKind::Audit, "there is no input"))?;
-        self.check_tally(&tally)?;
+        self.check_tally(&tally, strict)?;
         Ok(tally)
     }
 
     /// Enforces [`Audit::strict`], and that states were made with these settings.
-    fn check_tally(&self, tally: &Tally) -> Result<()> {
+    fn check_tally(&self, tally: &Tally, strict: bool) -> Result<()> {
         let made = &tally.settings;
         if let Some(bins) = self.bins
             && bins != made.bins
@@ -495,7 +505,7 @@ impl<'a> Audit<'a> {
         let within = limits.slices(tally.slices.count() as u64);
         within.map_err(|error| Error::setting("by", error.to_string()))?;
         match tally.unusable.first.first() {
-            Some(first) if self.strict => {
+            Some(first) if strict => {
                 let count = tally.unusable.count();
                 let what = format!("{} ({count} such rows in all, none allowed)", first.message);
                 Err(Error::new(ErrorKind::Record, what)

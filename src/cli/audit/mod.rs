@@ -85,7 +85,7 @@ fn work(args: &Args, audit: Audit<'_>, answerer: &Answerer, strict: bool) -> Res
             unusable: None,
         });
     }
-    let report = audit.run().map_err(failure)?;
+    let report = audit.strict(strict).reported().run().map_err(failure)?;
     let first = report.rejected.first.first().filter(|_| strict);
     let unusable = first.map(|row| {
         let count = report.rejected.count;

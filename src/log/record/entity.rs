@@ -231,6 +231,7 @@ pub(in crate::log) fn position(label: &Label, classes: &ClassNames) -> Result<Op
         (Label::Number(number), ClassNames::Numbered(count)) => numbered(*number, *count),
         (Label::Name(name), ClassNames::Numbered(count)) => match canonical(name).parse() {
             Ok(number) => numbered(number, *count),
+            Err(_) if name.parse::<f64>().is_ok() => Err(()),
             Err(_) => Ok(None),
         },
         (Label::Number(number), ClassNames::Named(names)) => alike(&number.to_string(), names),

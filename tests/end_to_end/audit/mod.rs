@@ -80,6 +80,15 @@ impl Place {
         (value, output.status.code().unwrap())
     }
 
+    /// That the command ends with code 2 and says something of `what`, but writes its report first.
+    fn ends(&self, args: &[&str], what: &str) {
+        let output = self.run(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(what), "{args:?}: {said}");
+        assert!(!output.stdout.is_empty(), "{args:?}");
+    }
+
     /// That the command ends with code 2 and says something of `what`, and not a word more.
     fn refuses(&self, args: &[&str], what: &str) {
         let output = self.run(args);

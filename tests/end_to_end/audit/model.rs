@@ -245,11 +245,15 @@ fn a_log_without_answers_is_answered() {
     );
     // Without names, classes are numbers, and the labels of this log are none of them.
     place.refuses(
-        &[&["bare.jsonl"], &DRAWN[..]].concat(),
+        &[&["bare.jsonl", "--answer-from-evidence"], &DRAWN[..]].concat(),
         "no row can be used; the first: bare.jsonl:1: label: \"medium\" is a name",
     );
     place.refuses(
-        &[&["bare.jsonl", "--classes", "a,b"], &DRAWN[..]].concat(),
+        &[
+            &["bare.jsonl", "--answer-from-evidence", "--classes", "a,b"],
+            &DRAWN[..],
+        ]
+        .concat(),
         "the model is for 3 classes, but the log has 2",
     );
 }

@@ -100,7 +100,9 @@ fn what_cannot_be_read_is_said() {
     place.refuses(&[&log, "--label-column", "x"], "there is no column x");
     let text = "column label: it must hold numbers";
     place.refuses(&[&log, "--prob-columns", "label,entity"], text);
-    place.refuses(&[&log, "--label", "prob_low"], "(regression)");
+    let (wrong, code) = place.json(&[&log, "--label", "prob_low"]);
+    let first = wrong["rejected"]["first"][0]["message"].as_str().unwrap();
+    assert!(first.contains("(regression)") && code == 1, "{first}");
     let nested = fixture("pyarrow_nested.parquet");
     let time = "column time: it must hold text, numbers or truth values";
     place.refuses(&[&nested, "--label-column", "time"], time);

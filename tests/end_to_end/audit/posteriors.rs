@@ -322,7 +322,7 @@ fn what_is_no_posterior_is_refused_by_name() {
             .contains("2 covariances of 2 entities"),
         "{norms}"
     );
-    place.refuses(
+    place.ends(
         &["p.jsonl", "--strict"],
         "p.jsonl:2: evidence[1].mu: given without",
     );

@@ -189,7 +189,7 @@ fn what_cannot_be_applied_is_refused_and_writes_nothing() {
         apply("log.csv", "label,p_a,p_b\na,0.5,0.5\na,0.5,0.7\n")
             .contains("log.csv:3: probabilities: ")
     );
-    assert!(apply("log.csv", "label,p_a,p_b\n").contains("there is no record"));
+    assert!(apply("log.csv", "label,p_a,p_b\n").contains("there is no row"));
     assert!(
         apply("log.jsonl", "{\"probs\":[0.5,0.5]}\n{\"label\":\"a\"}\n")
             .contains("log.jsonl:2: probs: ")
