@@ -37,7 +37,7 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     files
 }
 
-/// One to three changes: a byte, a piece taken out or repeated often, an end, a number made large.
+/// One to three changes: a byte, a piece taken out or repeated often, an end, a number made large, a digit.
 fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.below(3) {
         if bytes.is_empty() {
@@ -45,7 +45,7 @@ fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
         }
         let at = dice.below(bytes.len());
         let length = 1 + dice.below(16.min(bytes.len() - at));
-        match dice.below(6) {
+        match dice.below(10) {
             0 => bytes[at] = dice.below(256) as u8,
             1 => drop(bytes.drain(at..at + length)),
             2 => bytes.truncate(at),
@@ -54,7 +54,14 @@ fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
                 drop(bytes.splice(at..at, piece));
             }
             4 => drop(bytes.splice(at..at, *b"999999999999")),
-            _ => bytes[at..at + length].fill(0xff),
+            5 => bytes[at..at + length].fill(0xff),
+            // Another number where there was one: text that is still read.
+            _ => {
+                let digit = bytes[at..].iter().position(u8::is_ascii_digit);
+                if let Some(digit) = digit {
+                    bytes[at + digit] = b'0' + dice.below(10) as u8;
+                }
+            }
         }
     }
 }
