@@ -49,8 +49,8 @@ for source in by_source.sources:
     print(f"  {source.effect:8} {source.sentence}")
 assert by_source.checks["consistency"].value == 0, "the answers are the aggregate of their factors"
 
-# %% Calibrate the worst on rows of its own, and audit again
-worst = max(models, key=lambda name: abs(reports[name].checks["gap"].value))
+# %% Calibrate the most over-confident on rows of its own, and audit again
+worst = max(models, key=lambda name: reports[name].checks["gap"].value)
 calibrator = lpf.Calibrator("temperature").fit(models[worst].predict_proba(X_fit), y_fit)
 repaired = calibrator.predict_proba(models[worst].predict_proba(X_test))
 after = lpf.audit(y_test, repaired, limits=limits, name=f"{worst}, calibrated")

@@ -244,10 +244,11 @@ def _settings(
     aggregator: Optional[Union[str, os.PathLike[str]]] = None,
     samples: int = 16,
     calibration: Any = None,
-    answer: str = "probs",
+    answer_from_evidence: bool = False,
     label: Optional[str] = None,
     id_column: Optional[str] = None,
-    probs: Optional[Sequence[str]] = None,
+    probs: Union[str, Sequence[str], None] = None,
+    positive: Optional[object] = None,
     threads: Optional[int] = None,
 ) -> dict[str, Any]:
     """What the native half asks for."""
@@ -275,10 +276,11 @@ def _settings(
         "aggregator": None if aggregator is None else os.fspath(aggregator),
         "samples": samples,
         "calibration": _map_of(calibration),
-        "answer": answer,
-        "label_column": label,
+        "answer_from_evidence": answer_from_evidence,
+        "label": label,
         "id_column": id_column,
-        "prob_columns": None if probs is None else list(probs),
+        "probs": [probs] if isinstance(probs, str) else None if probs is None else list(probs),
+        "positive": None if positive is None else str(positive),
         "threads": threads,
     }
 
@@ -344,14 +346,14 @@ def audit(
     name
         What reports call rows in memory.
     tolerance
-        How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`; where a
-        column is in half precision, what rounding to that explains].
+        How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`, or as far
+        as the digits of a row explain, or half precision, where the columns are in that].
     **settings
         ``bins`` (15), ``by`` (how groups are cut: ``"site"``, ``"month(at)"``, ``"evidence.id"`` for sources
         of evidence [default: by each column of ``groups``]), ``segments`` (pairs of groups too), ``prior``, ``undecided`` (``"allow"`` or ``"fail"``), ``strict``,
         ``independent_rows``, ``seed``, ``method``, ``confidence``, ``model``, ``aggregator``, ``samples``,
-        ``calibration`` (a fitted :class:`Calibrator`, or a path), ``answer``, ``label``, ``id_column``,
-        ``probs``, ``threads``: as the options of ``lpf audit``.
+        ``calibration`` (a fitted :class:`Calibrator`, or a path), ``answer_from_evidence``, ``label``,
+        ``id_column``, ``probs``, ``positive``, ``threads``: as the options of ``lpf audit``.
 
     Returns
     -------
@@ -373,15 +375,14 @@ def audit(
     """
     if weights is not None:
         raise SettingError(
-            "weights: weights of rows are not supported; repeat rows, or audit a sample drawn by them",
+            "weights: weights of rows are not supported: the intervals of all checks count rows, each as one "
+            "observation; repeat rows that stand for several",
             field="weights",
         )
     asked = _settings(limits=limits, tolerance=tolerance, **settings)
     names = None if classes is None else [str(c) for c in classes]
     wanted = _Wanted(names, groups, ids, name, asked)
-    inputs, found = wanted.inputs(y, p, evidence)
-    if tolerance is None:
-        asked["tolerance"] = found
+    inputs = wanted.inputs(y, p, evidence)
     asked["classes"] = names
     if not asked["by"]:
         asked["by"] = wanted.by
@@ -389,9 +390,9 @@ def audit(
     if isinstance(baseline, Audit):
         before = [baseline._report]
     elif isinstance(baseline, tuple) and len(baseline) == 2:
-        before, _ = wanted.elsewhere().inputs(baseline[0], baseline[1], None)
+        before = wanted.elsewhere().inputs(baseline[0], baseline[1], None)
     elif baseline is not None:
-        before, _ = wanted.elsewhere().inputs(baseline, None, None)
+        before = wanted.elsewhere().inputs(baseline, None, None)
     return Audit(_audit(inputs, before, asked), asked)
 
 
@@ -413,39 +414,40 @@ class _Wanted:
         """The same for another log, whose rows have no such groups and names."""
         return _Wanted(self.classes, None, None, "baseline", self.asked)
 
-    def inputs(self, y: Any, p: Any, evidence: Any) -> tuple[list[Any], Optional[float]]:
-        """The parts of a log, and the tolerance that their precision asks for."""
+    def inputs(self, y: Any, p: Any, evidence: Any) -> list[Any]:
+        """The parts of a log."""
         if p is not None:
             if evidence is not None:
-                return [self.lines(y, p, evidence)], None
+                return [self.lines(y, p, evidence)]
             given = rows_of(
                 y, p, classes=self.classes, ids=self.ids, groups=self.groups, name=self.name
             )
             self.by = given.fields
-            return [given.rows], given.tolerance
+            return [given.rows]
         if evidence is not None:
-            return [self.lines(y, None, evidence)], None
+            return [self.lines(y, None, evidence)]
         if is_path(y):
             self.by = _names(self.groups)
-            return [os.fspath(y)], None
+            return [os.fspath(y)]
         if isinstance(y, Audit):
-            return [y._report], None
+            return [y._report]
         table = table_of(y)
         if table is not None:
             given = rows_of_table(
                 table,
-                label=self.asked["label_column"],
+                label=self.asked["label"],
                 id_column=self.asked["id_column"],
-                probs=self.asked["prob_columns"],
+                probs=self.asked["probs"],
+                positive=self.asked["positive"],
                 classes=self.classes,
                 groups=self.groups,
                 name=self.name,
             )
             self.by = given.fields
-            return [given.rows], given.tolerance
+            return [given.rows]
         if isinstance(y, (list, tuple)) and y and all(is_path(part) for part in y):
             self.by = _names(self.groups)
-            return [os.fspath(part) for part in y], None
+            return [os.fspath(part) for part in y]
         raise AuditError(
             "labels without probabilities; give y and p, a table that holds both, or the path of a log"
         )
@@ -473,7 +475,7 @@ class _Wanted:
                 row["entity"] = entity
             row["label"] = label
             if answer is not None:
-                row[self.asked["answer"]] = answer
+                row["probs"] = answer
             row["evidence"] = item
             out.append(json.dumps(row, default=_jsonable))
         return self.name, ("\n".join(out) + "\n").encode()

@@ -117,7 +117,8 @@ def columns(
     label: Optional[str],
     id: Optional[str],
     probabilities: Optional[list[str]],
-) -> tuple[int, Optional[int], list[int], list[str]]: ...
+    positive: Optional[str],
+) -> tuple[Optional[int], Optional[int], list[int], Optional[list[str]]]: ...
 def aggregate(
     factors: npt.NDArray[np.float64],
     weights: npt.NDArray[np.float64],

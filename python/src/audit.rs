@@ -6,7 +6,7 @@ use lpf::audit::{
     CHECKS, Check, CheckVerdict, Log, Side, Tally, Undecided, read_state, write_state,
 };
 use lpf::latent::Confidence;
-use lpf::log::{Fields, Format, Kind, Limits, LogReader};
+use lpf::log::{Fields, Format, Limits, LogReader};
 use lpf::{Answerer, Audit, AuditReport, CalibrationFile, Method};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -37,10 +37,11 @@ pub(crate) struct Settings {
     samples: usize,
     /// The content of a calibration file.
     calibration: Option<String>,
-    answer: String,
-    label_column: Option<String>,
+    answer_from_evidence: bool,
+    label: Option<String>,
     id_column: Option<String>,
-    prob_columns: Option<Vec<String>>,
+    probs: Option<Vec<String>>,
+    positive: Option<String>,
     threads: Option<usize>,
 }
 
@@ -101,22 +102,26 @@ impl Part<'_> {
             Part::Rows(name, rows) => Log::reader(*name, LogReader::rows(rows.clone())),
             Part::Tally(tally) => Log::tally(self.name(), (*tally).clone()),
             Part::Lines(name, bytes) => {
-                Log::stream(*name, *bytes).format(settings.format(Some(Kind::JsonLines)))
+                Log::stream(*name, *bytes).format(Format::json_lines("probs"))
             }
-            Part::File(path) => Log::from(*path).format(settings.format(None)),
+            Part::File(path) => Log::from(*path).format(settings.format()),
         }
     }
 }
 
 impl Settings {
-    /// How a log is read: fields that are not named have one of the usual names.
-    fn format(&self, kind: Option<Kind>) -> Format {
-        let answer = Some(vec![self.answer.clone()]).filter(|_| self.answer != "probs");
-        let mut fields = Fields::default();
-        fields.label.clone_from(&self.label_column);
-        fields.id.clone_from(&self.id_column);
-        fields.probabilities = self.prob_columns.clone().or(answer);
-        Format { kind, fields }
+    /// How a file is read.
+    fn format(&self) -> Format {
+        Format {
+            kind: None,
+            fields: Fields {
+                label: self.label.clone(),
+                id: self.id_column.clone(),
+                probabilities: self.probs.clone(),
+                positive: self.positive.clone(),
+                ..Fields::default()
+            },
+        }
     }
 
     fn answerer(&self, py: Python<'_>) -> PyResult<Answerer> {
@@ -152,6 +157,7 @@ impl Settings {
             .confidence(self.confidence())
             .seed(self.seed)
             .by(&self.by)
+            .from_evidence(self.answer_from_evidence)
             .segments(self.segments)
             .independent_rows(self.independent_rows)
             .strict(self.strict);
@@ -232,13 +238,10 @@ fn judge(
     let (first, others) = inputs.split_first().unwrap_or((&nothing, &[]));
     let others = others.iter().map(|part| part.log(settings));
     let audit = settings.audit(first.log(settings), answerer);
-    // Evidence that was handed over without answers asks for them; files have to hold theirs.
-    let audit = audit.from_evidence(!inputs.iter().any(|part| matches!(part, Part::File(_))));
     let audit = others.fold(audit, Audit::and);
     let tally = audit.progress(&look).tally()?;
     let log = Log::tally(first.name(), tally.clone());
     let mut audit = settings.audit(log, answerer);
-    audit = audit.from_evidence(!baseline.iter().any(|part| matches!(part, Part::File(_))));
     for part in baseline {
         audit = audit.baseline(part.log(settings));
     }

@@ -35,11 +35,6 @@ struct Labelled {
     sha256: String,
 }
 
-/// How far probabilities may be from adding up to one.
-pub(crate) fn measure(tolerance: Option<f64>) -> Tolerance {
-    tolerance.map_or(Tolerance::Digits, Tolerance::Fixed)
-}
-
 /// Every row, valid, as `lpf calibrate` takes it; the first that is not is an error.
 fn labelled(
     name: &str,
@@ -48,11 +43,8 @@ fn labelled(
     with_labels: bool,
     stop: &Stop,
 ) -> lpf::Result<Labelled> {
-    let mut builder = Answerer::builder(Method::Spn);
-    if let Some(tolerance) = tolerance {
-        builder = builder.tolerance(tolerance);
-    }
-    let answerer = builder.build()?;
+    let answerer = Answerer::builder(Method::Spn).build()?;
+    let tolerance = tolerance.map_or(Tolerance::Digits, Tolerance::Fixed);
     let mut reader = LogReader::rows(rows.clone());
     let mut out = Labelled {
         predictions: Vec::with_capacity(rows.len()),
@@ -68,7 +60,7 @@ fn labelled(
             classes = batch.classes(None, None)?;
         }
         let Some(classes) = &classes else { break };
-        let rules = batch.rules(classes, measure(tolerance), false);
+        let rules = batch.rules(classes, tolerance, false);
         for index in 0..batch.len() {
             let row = batch.row(index);
             let number = row.number;

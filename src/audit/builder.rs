@@ -429,6 +429,7 @@ impl<'a> Audit<'a> {
             confidence: self.confidence,
             by,
             segments: self.segments,
+            reading: self.reading.clone(),
         })
     }
 
@@ -453,7 +454,6 @@ impl<'a> Audit<'a> {
             seed: self.seed,
             prior,
             independent_rows: self.independent_rows,
-            reading: self.reading.clone(),
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,

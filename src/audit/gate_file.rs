@@ -6,6 +6,8 @@
 //! undecided = "fail"     # too few rows to decide stops the pipeline too
 //! bins = 15
 //! classes = ["low", "medium", "high"]
+//! by = ["site", "month(at)", "evidence.id"] # slices that are judged by themselves
+//! segments = true        # and each pair of the fields
 //!
 //! [audit.limits]         # they apply to the interval of a check, never to its value alone
 //! ece = 0.05             # the whole interval must be on the good side to pass

@@ -41,6 +41,8 @@ pub(super) struct ScanSettings {
     pub by: Vec<By>,
     /// Whether there are slices by pairs of fields too.
     pub segments: bool,
+    /// The options of a command line that say how the log is read.
+    pub reading: String,
 }
 
 impl ScanSettings {
@@ -71,6 +73,7 @@ impl ScanSettings {
             calibration: calibration.map(|map| sha256(map.to_json().as_bytes())),
             by: self.by.iter().map(ToString::to_string).collect(),
             segments: self.segments,
+            reading: self.reading.clone(),
         };
         Ok(Tally::new(settings)?)
     }

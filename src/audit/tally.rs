@@ -55,6 +55,9 @@ pub struct TallySettings {
     /// Whether there are slices by pairs of these fields too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub segments: bool,
+    /// The options of a command line that say how the log is read.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reading: String,
 }
 
 impl TallySettings {
@@ -412,6 +415,10 @@ impl Tally {
             if !equal {
                 return Err(MergeError::Unlike { setting });
             }
+        }
+        // Parts that were read with other options but agree in all of the above: the same one in any order.
+        if other.settings.reading > self.settings.reading {
+            self.settings.reading.clone_from(&other.settings.reading);
         }
         for input in &other.inputs {
             let place = self.inputs.partition_point(|have| have < input);

@@ -143,6 +143,21 @@ impl Columns {
         self.classes.as_deref()
     }
 
+    /// The position of the column of true classes, where there is one.
+    pub fn label_column(&self) -> Option<usize> {
+        self.label
+    }
+
+    /// The position of the column that names entities, where there is one.
+    pub fn id_column(&self) -> Option<usize> {
+        self.id
+    }
+
+    /// The positions of the columns of probabilities: one for each class, or the only one.
+    pub fn answer_columns(&self) -> &[usize] {
+        &self.probabilities
+    }
+
     /// Gives the classes of a single column that holds a number for each.
     ///
     /// # Errors

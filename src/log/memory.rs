@@ -32,6 +32,8 @@ pub struct RowBatch {
     pub labels: Vec<Option<Label<'static>>>,
     /// The answers, row by row; NaN where a number is missing.
     pub answers: Vec<f64>,
+    /// Whether they were stored in half precision.
+    pub half: bool,
     /// The names of the entities.
     pub entities: Vec<Option<Arc<str>>>,
     /// Other fields, by which groups are told apart.
@@ -69,6 +71,7 @@ impl RowBatch {
         Prediction {
             entity: entity.map(Cow::Borrowed),
             label: self.labels.get(row).cloned().flatten(),
+            half: self.half,
             answer: answer.filter(|a| !a.is_empty()).map(<[f64]>::to_vec),
             ..Prediction::default()
         }

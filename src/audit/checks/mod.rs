@@ -55,8 +55,6 @@ pub(super) struct CheckSettings {
     pub demand: Demand,
     /// Whether rows are independent though entities repeat.
     pub independent_rows: bool,
-    /// The options of a command line that say how the log is read.
-    pub reading: String,
 }
 
 /// What makes an audit fail beside a check that fails.
@@ -92,7 +90,6 @@ impl Default for CheckSettings {
             prior: None,
             demand: Demand::NoFailure,
             independent_rows: false,
-            reading: String::new(),
         }
     }
 }
@@ -361,7 +358,7 @@ pub(super) fn audit(
     let slices = slices::slices(tally, settings, judged, &rows);
     let sources = sources::sources(tally, settings, &rows);
     for check in &mut checks {
-        check.next = next::next(check, tally, settings, &sources);
+        check.next = next::next(check, tally, &sources);
     }
     let reasons = tally.unusable.counts.iter();
     AuditReport {

@@ -48,7 +48,7 @@ fn merged_shards_give_the_bytes_of_one_run_in_every_order_and_for_any_threads() 
         assert!(output.stdout.is_empty());
     }
     for format in ["json", "text"] {
-        let format = ["--format", format];
+        let format = ["--all", "--format", format];
         let files = ["a.jsonl", "b.jsonl", "c.jsonl"];
         let whole = place.run(&[&files[..], &format, &["--threads", "1"]].concat());
         let said = String::from_utf8_lossy(&whole.stdout);

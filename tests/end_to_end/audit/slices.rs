@@ -63,7 +63,7 @@ fn classifiers(rows: u32) -> String {
         let p = product.map(|p| p / sum);
         out += &format!(
             "{{\"entity\":\"c{i}\",\"label\":{label},\"probs\":{p:?},\"site\":\"{}\",\"evidence\":[{}]}}\n",
-            i % 5,
+            i % 2,
             evidence.join(",")
         );
     }
@@ -159,7 +159,7 @@ fn a_slice_has_the_values_that_its_rows_have_alone() {
 #[test]
 fn the_source_that_hurts_is_named() {
     let place = Place::new();
-    place.write("log.jsonl", classifiers(4000));
+    place.write("log.jsonl", classifiers(3000));
     // As a whole nothing names it.
     let (report, _) = place.json(&["log.jsonl", "--by", "evidence.id"]);
     let sources = report["sources"].as_array().unwrap();
@@ -187,7 +187,7 @@ fn the_source_that_hurts_is_named() {
         );
         assert!(low <= gap && gap <= high, "{id}: {low} {high}");
         assert!(id == "s2" || source["effect"] != "hurts", "{id}");
-        assert_eq!(source["items"], 4000);
+        assert_eq!(source["items"], 3000);
         assert_eq!(source["share"], 0.25);
     }
     let text = place.run(&[
@@ -228,18 +228,16 @@ fn merged_shards_with_slices_give_the_bytes_of_one_run() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
     let files = ["a.jsonl", "b.jsonl", "c.jsonl"];
-    for format in ["json", "text"] {
-        let format = ["--format", format];
-        let whole = place.run(&[&files[..], &by, &format, &["--threads", "1"]].concat());
-        assert!(whole.stdout.len() > 2000, "{whole:?}");
-        let again = place.run(&[&files[..], &by, &format, &["--threads", "3"]].concat());
-        assert_eq!(again.stdout, whole.stdout);
-        for order in [["a", "b", "c"], ["c", "a", "b"]] {
-            let states = order.map(|name| format!("{name}.state"));
-            let states: Vec<&str> = states.iter().map(String::as_str).collect();
-            let merged = place.run(&[&["--merge"], &states[..], &format].concat());
-            assert_eq!(merged.stdout, whole.stdout, "{order:?}");
-        }
+    let format = ["--format", "json"];
+    let whole = place.run(&[&files[..], &by, &format, &["--threads", "1"]].concat());
+    assert!(whole.stdout.len() > 2000, "{whole:?}");
+    let again = place.run(&[&files[..], &by, &format, &["--threads", "3"]].concat());
+    assert_eq!(again.stdout, whole.stdout);
+    for order in [["a", "b", "c"], ["c", "a", "b"]] {
+        let states = order.map(|name| format!("{name}.state"));
+        let states: Vec<&str> = states.iter().map(String::as_str).collect();
+        let merged = place.run(&[&["--merge"], &states[..], &format].concat());
+        assert_eq!(merged.stdout, whole.stdout, "{order:?}");
     }
     place.run(&["--partial", "d.state", "c.jsonl", "--by", "site"]);
     place.refuses(&["--merge", "a.state", "d.state"], "--by");
