@@ -2,6 +2,7 @@
 //! what the bins collect can be merged in any order.
 
 use super::engine::{Cases, any, below, check};
+use crate::audit::grid::Totals;
 use crate::calibration::{BinTotals, MAX_BINS, Reliability, bin_edge, bin_index};
 
 /// The edges `i/N` of `N` bins, and 1 as the last; constants, so that no solver has to divide.
@@ -143,6 +144,48 @@ fn bin_totals_merge_in_any_order() {
         cover!(left.is_some_and(|t| t.count > 4), "no overflow");
         assert!(left == right);
         assert!(left.is_none_or(|t| t.correct == a.correct + b.correct + c.correct));
+    });
+}
+
+/// A cell of the audit's grid as predictions leave it: no more correct than there are, and each
+/// confidence one half or one.
+fn any_cell() -> Totals {
+    let few = u64::from(below(4));
+    let count = if any() { u64::MAX - few } else { few };
+    let correct = u64::from(below(4)).min(count);
+    let ones = u64::from(below(4)).min(count);
+    Totals {
+        count,
+        correct,
+        // In units of 2⁻⁶².
+        confidence: (u128::from(count) + u128::from(ones)) << 61,
+    }
+}
+
+/// Cells of the audit's grid merge commutatively and associatively: nothing but the count can
+/// overflow, which is told, and what a cell keeps to, the merged one does.
+///
+/// Claims: T1, T4
+/// Domain: 3 cells with counts in 0..4 or within 4 of the largest, up to 3 correct, confidences of 1/2 and up to 3 of 1
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn cells_of_the_grid_merge_in_any_order() {
+    check(Cases::All(128 * 128 * 128), || {
+        let [a, b, c] = [any_cell(), any_cell(), any_cell()];
+        let left = a.merged(b).and_then(|ab| ab.merged(c));
+        let right = b.merged(c).and_then(|bc| a.merged(bc));
+        assert!(a.merged(b) == b.merged(a) && left == right);
+        let counts = u128::from(a.count) + u128::from(b.count) + u128::from(c.count);
+        cover!(left.is_none(), "overflow");
+        cover!(left.is_some_and(|t| t.correct > 0), "no overflow");
+        match left {
+            Some(t) => {
+                assert!(u128::from(t.count) == counts);
+                assert!(t.correct == a.correct + b.correct + c.correct && t.correct <= t.count);
+                assert!(t.confidence == a.confidence + b.confidence + c.confidence);
+            }
+            None => assert!(counts > u128::from(u64::MAX)),
+        }
     });
 }
 

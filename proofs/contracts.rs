@@ -9,6 +9,7 @@
 use crate::math::{BandedSum, DoubleDouble, ExactSum, Field};
 use crate::simplex::SimplexError;
 use crate::spn::scaled::Scaled;
+use crate::spn::{Compiled, Evidence, QueryError, Workspace};
 
 /// `x ≤ 0 ⇒ 0 ≤ exp x ≤ 1`, `exp 0 = 1`, `exp −∞ = 0`; the same argument gives the same result.
 /// A positive or NaN argument is a fault of the caller, which must have subtracted the maximum.
@@ -83,8 +84,110 @@ pub fn one(_: &ExactSum) -> DoubleDouble {
     }
 }
 
+/// In place of an exact sum of small whole numbers and halves, which plain additions give exactly.
+/// The field for terms that are not finite holds it.
+pub fn add_plainly(sum: &mut ExactSum, x: f64) {
+    sum.special += x;
+}
+
+/// The two leading doubles of such a sum.
+pub fn of_plain_sum(sum: &ExactSum) -> DoubleDouble {
+    DoubleDouble {
+        high: sum.special,
+        low: 0.0,
+    }
+}
+
+/// In place of a banded sum of multiples of 1/8: their number of eighths, exactly.
+pub fn add_eighths(sum: &mut BandedSum, terms: &[f64]) {
+    for &x in terms {
+        sum.band += i128::from((x * 8.0) as i16);
+    }
+}
+
+/// Merges two sums of eighths.
+pub fn merge_eighths(sum: &mut BandedSum, other: &BandedSum) {
+    sum.band += other.band;
+}
+
+/// The value of a sum of eighths.
+pub fn eighths(sum: &BandedSum) -> f64 {
+    f64::from(sum.band as i16) / 8.0
+}
+
 /// The way out where 128 bits do not decide a rounding; a proof of exact products shows that it is
 /// not taken.
 pub fn no_exact_product(_: &[Scaled]) -> Scaled {
     panic!("128 bits decide")
+}
+
+/// The number that a stand-in below made of a whole one, or [`Scaled::ONE`].
+fn number(x: Scaled) -> u64 {
+    if x == Scaled::ONE { 1 } else { x.mantissa }
+}
+
+fn of_number(mantissa: u64) -> Scaled {
+    Scaled {
+        mantissa,
+        exponent: 0,
+    }
+}
+
+/// In place of taking a double apart: the whole numbers 0, 1, 2 themselves.
+pub fn whole(x: f64) -> Scaled {
+    assert!(x == 0.0 || x == 1.0 || x == 2.0);
+    of_number(if x == 0.0 {
+        0
+    } else if x == 1.0 {
+        1
+    } else {
+        2
+    })
+}
+
+/// Whole numbers multiply as `Scaled` does, exactly.
+pub fn times(a: Scaled, b: Scaled) -> Scaled {
+    of_number(number(a) * number(b))
+}
+
+/// Whole numbers are multiplied and added as by `Scaled`, exactly.
+pub fn sum_of_products(n: usize, term: impl Fn(usize) -> (Scaled, Scaled)) -> Scaled {
+    let mut sum = 0;
+    for i in 0..n {
+        let (a, b) = term(i);
+        sum += number(a) * number(b);
+    }
+    of_number(sum)
+}
+
+/// A quotient of whole numbers, told by its two parts. All pairs are different numbers.
+pub fn as_pair(n: u64, d: u64) -> f64 {
+    assert!(n < 1 << 16 && d > 0 && d < 1 << 16);
+    f64::from_bits(n << 16 | d)
+}
+
+/// The quotient as a double: its two parts.
+pub fn ratio(n: Scaled, d: Scaled) -> f64 {
+    as_pair(number(n), number(d))
+}
+
+/// The quotient, as two parts in one number; zero where either is.
+pub fn over(n: Scaled, d: Scaled) -> Scaled {
+    if n.is_zero() || d.is_zero() {
+        return Scaled::ZERO;
+    }
+    of_number(as_pair(number(n), number(d)).to_bits())
+}
+
+/// The logarithm of what [`over`] gave: the two parts.
+pub fn ln_of_pair(x: Scaled) -> f64 {
+    if x.is_zero() {
+        return f64::NEG_INFINITY;
+    }
+    f64::from_bits(x.mantissa)
+}
+
+/// In place of explaining a contradiction, where a proof shows that there is none.
+pub fn no_conflict(_: &Compiled, _: &Evidence, _: &mut Workspace) -> QueryError {
+    panic!("the evidence is possible")
 }

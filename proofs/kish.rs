@@ -101,21 +101,31 @@ fn effective_count_names_the_first_weight_it_refuses() {
     });
 }
 
-/// `effective_count` itself, of weights that are zero or one, is the number of ones.
+/// `effective_count` itself, of weights that are zero or equal, is the number of the others.
 ///
 /// Claims: T1, L4
-/// Domain: 2 weights in 0, 1
-#[cfg_attr(kani, kani::proof, kani::unwind(70), kani::solver(cadical))]
+/// Domain: 3 weights in 0, 1; exact sums by contract
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::ExactSum::add, super::contracts::add_plainly)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::DoubleDouble::of_sum, super::contracts::of_plain_sum)
+)]
 #[cfg_attr(not(kani), test)]
 fn effective_count_of_zeros_and_ones_is_the_number_of_ones() {
-    check(Cases::All(4), || {
-        let k = [below(2), below(2)];
+    check(Cases::All(8), || {
+        let k = [below(2), below(2), below(2)];
         let w = k.map(|k| if k == 1 { 1.0 } else { 0.0 });
-        let ones = k[0] + k[1];
+        let ones = k[0] + k[1] + k[2];
         let outcome = effective_count(&w);
-        cover!(ones == 2, "two");
+        cover!(ones == 3, "three");
+        cover!(ones == 0, "none");
+        const COUNTS: [f64; 4] = [0.0, 1.0, 2.0, 3.0];
         match outcome {
-            Ok(count) => assert!(ones > 0 && count == if ones == 2 { 2.0 } else { 1.0 }),
+            Ok(count) => assert!(ones > 0 && count == COUNTS[usize::from(ones)]),
             Err(error) => assert!(error == KishError::AllZero && ones == 0),
         }
     });

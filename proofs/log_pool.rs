@@ -1,8 +1,9 @@
 //! The product of factors in the log domain, which answers LPF-SPN: what it adds, what it excludes,
 //! and that taking a factor out or merging two pools is as if it had always been so.
 //!
-//! Logarithm and exponential are replaced by their contracts under Kani (see `contracts`); all
-//! terms lie in the band of the exact sum, whose own proofs are in `sums`.
+//! Logarithm, exponential and the exact sum are replaced by their contracts under Kani (see
+//! `contracts`; the proofs of the sum are in `sums`): logarithms are multiples of 1/8 there, and so
+//! the sums of a few of them are numbers of eighths.
 
 use super::engine::{Cases, below, check};
 use crate::math::ln;
@@ -50,9 +51,24 @@ fn score(terms: [Option<f64>; 2]) -> f64 {
 #[cfg_attr(
     kani,
     kani::stub(
-        crate::math::banded_sum::BandedSum::add_outside,
-        super::contracts::nothing_outside_the_band
+        crate::math::banded_sum::BandedSum::add_all,
+        super::contracts::add_eighths
     )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::banded_sum::BandedSum::merge,
+        super::contracts::merge_eighths
+    )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(not(kani), test)]
 fn log_scores_are_sums_of_weighted_logarithms() {
@@ -89,9 +105,24 @@ fn log_scores_are_sums_of_weighted_logarithms() {
 #[cfg_attr(
     kani,
     kani::stub(
-        crate::math::banded_sum::BandedSum::add_outside,
-        super::contracts::nothing_outside_the_band
+        crate::math::banded_sum::BandedSum::add_all,
+        super::contracts::add_eighths
     )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::banded_sum::BandedSum::merge,
+        super::contracts::merge_eighths
+    )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(not(kani), test)]
 fn merged_log_pools_are_the_pool_of_both() {
@@ -134,9 +165,24 @@ fn merged_log_pools_are_the_pool_of_both() {
 #[cfg_attr(
     kani,
     kani::stub(
-        crate::math::banded_sum::BandedSum::add_outside,
-        super::contracts::nothing_outside_the_band
+        crate::math::banded_sum::BandedSum::add_all,
+        super::contracts::add_eighths
     )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::math::banded_sum::BandedSum::merge,
+        super::contracts::merge_eighths
+    )
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(
     kani,
@@ -144,10 +190,6 @@ fn merged_log_pools_are_the_pool_of_both() {
         crate::simplex::normalize::divide_by_sum,
         super::contracts::leave_undivided
     )
-)]
-#[cfg_attr(
-    kani,
-    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(not(kani), test)]
 fn leaving_a_factor_out_is_never_having_added_it() {

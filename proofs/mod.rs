@@ -25,9 +25,11 @@
 //! | `bins` | every confidence lies in one bin; what bins collect merges in any order |
 //! | `spn_validity` | the checker accepts exactly the complete and decomposable graphs |
 //! | `scaled` | the numbers that answer network queries add and multiply exactly |
+//! | `network` | the network that answers: marginals and conditionals are sums over assignments |
 //! | `spn_semantics` | one bottom-up pass is the sum over all states; Z = 1 |
 //! | `decomposition` | theorem 7: total = epistemic + aleatoric |
 //! | `latent` | confidence weights in [0, 1]; no two names share a random stream |
+//! | `limits` | what is read is bounded: no header bytes pass a limit or panic |
 //! | `kish` | `1 ≤ K_eff ≤ K`, and the refutation of `K_eff ≥ ⌈K/2⌉` |
 
 // Under Kani, harnesses that it is not to run are unused functions.
@@ -46,7 +48,9 @@ mod decomposition;
 mod elementary;
 mod kish;
 mod latent;
+mod limits;
 mod log_pool;
+mod network;
 mod normalization;
 mod scaled;
 mod softmax;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::aggregate::{AggregateError, UnknownMethod};
 use crate::calibration::{CalibrationError, MapError};
 use crate::learn::{AggregatorError, TrainError, VaeError};
-use crate::log::{ClassesError, ColumnsError, Fault, LinesError, LogError, RecordError, RowError};
+use crate::log::{ClassesError, Fault, LinesError, LogError, RecordError, RowError};
 use crate::model::{CalibrationFileError, FitError, ModelError};
 use crate::simplex::{PoolError, SimplexError};
 use crate::spn::{BuildError, EvidenceError, QueryError};
@@ -197,9 +197,6 @@ impl From<LogError> for Error {
             LogError::Lines(error) => error.into(),
             #[cfg(feature = "parquet")]
             LogError::Table(crate::log::TableError::Read(error)) => error.into(),
-            LogError::Columns(error @ ColumnsError::NoProbabilities) => {
-                Error::new(ErrorKind::Setting, error).in_field("prob-columns")
-            }
             other => Error::new(ErrorKind::Record, other),
         }
     }

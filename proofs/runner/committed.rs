@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::harnesses::{Engine, Harness};
 use crate::kani::{Checked, Verdict, Verdicts};
 use crate::reach::{Reach, digest};
 use crate::root;
@@ -16,8 +17,6 @@ use crate::root;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Committed {
-    /// The day of the run, `YYYY-MM-DD`.
-    pub date: String,
     /// Names and versions of the tools that ran.
     pub versions: BTreeMap<String, String>,
     /// The digest of each source that any harness reaches.
@@ -30,6 +29,8 @@ pub struct Committed {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
+    /// The day of the run, `YYYY-MM-DD`.
+    pub date: String,
     /// Seconds that it took.
     pub seconds: Option<f64>,
     /// Covers satisfied, and how many there are.
@@ -54,7 +55,6 @@ impl Committed {
         reach: &Reach,
     ) -> Result<Self, String> {
         let mut record = Committed {
-            date,
             versions: versions.clone(),
             ..Committed::default()
         };
@@ -68,6 +68,7 @@ impl Committed {
                 record.sources.insert(source.clone(), digest);
             }
             let proof = Proof {
+                date: date.clone(),
                 seconds: checked.seconds,
                 covers: checked.covers,
                 reaches,
@@ -97,6 +98,37 @@ impl Committed {
         crate::record::replace(&path(), &format!("{text}\n"))
     }
 
+    /// Forgets what is stale, and harnesses that Kani is no longer asked about.
+    pub fn keep_fitting(&mut self, listed: &[Harness]) {
+        let asked = |name: &String| {
+            let meant = |h: &Harness| h.name == *name && h.engine == Engine::Kani;
+            listed.iter().any(meant)
+        };
+        let fits = |name: &String| {
+            let quoted = self.quote(name, digest).map(|checked| checked.verdict);
+            asked(name) && matches!(quoted, Some(Verdict::Quoted(_)))
+        };
+        let stale: Vec<String> = self
+            .harnesses
+            .keys()
+            .filter(|n| !fits(n))
+            .cloned()
+            .collect();
+        for name in stale {
+            self.harnesses.remove(&name);
+        }
+        let reached = |source: &String| self.harnesses.values().any(|p| p.reaches.contains(source));
+        let sources = self.sources.iter().filter(|(source, _)| reached(source));
+        self.sources = sources.map(|(s, d)| (s.clone(), d.clone())).collect();
+    }
+
+    /// Takes over what a later run proved.
+    pub fn add(&mut self, later: &Committed) {
+        self.versions.clone_from(&later.versions);
+        self.sources.extend(later.sources.clone());
+        self.harnesses.extend(later.harnesses.clone());
+    }
+
     /// What the record is worth for a harness: Kani's word, or stale and why. `now` gives the
     /// present digest of a source. `None` where the harness is not in it.
     pub fn quote(&self, name: &str, now: impl Fn(&str) -> Option<String>) -> Option<Checked> {
@@ -105,8 +137,8 @@ impl Committed {
         let verdict = match proof.reaches.iter().find(changed) {
             // A proof of nothing fits everything.
             None if proof.reaches.is_empty() => Verdict::Stale("it names no source".into()),
-            None => Verdict::Quoted(self.date.clone()),
-            Some(source) => Verdict::Stale(format!("{source} changed after {}", self.date)),
+            None => Verdict::Quoted(proof.date.clone()),
+            Some(source) => Verdict::Stale(format!("{source} changed after {}", proof.date)),
         };
         Some(Checked {
             verdict,
@@ -119,7 +151,7 @@ impl Committed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harnesses::{self, Engine};
+    use crate::harnesses;
 
     fn one() -> (Verdicts, Reach) {
         let proved = Checked {
@@ -161,6 +193,30 @@ mod tests {
         );
         let quoted = empty.unwrap().quote("proofs::kish::a", digest).unwrap();
         assert!(matches!(quoted.verdict, Verdict::Stale(_)));
+    }
+
+    #[test]
+    fn a_run_of_stale_harnesses_keeps_what_fits() {
+        let (verdicts, reach) = one();
+        let record = |day: &str| Committed::new(day.into(), &BTreeMap::new(), &verdicts, &reach);
+        let mut kept = record("2026-01-02").unwrap();
+        let listed = |name: &str, engine| Harness {
+            name: name.into(),
+            engine,
+            ..harnesses::read(&root().join("proofs")).unwrap()[0].clone()
+        };
+        kept.keep_fitting(&[listed("proofs::kish::a", Engine::Kani)]);
+        assert_eq!(kept, record("2026-01-02").unwrap());
+        kept.add(&record("2026-01-03").unwrap());
+        assert_eq!(kept, record("2026-01-03").unwrap());
+        // A source that changed, and a harness that Kani is not asked about any more.
+        let mut changed = kept.clone();
+        let digest = changed.sources.get_mut("src/bounds/kish.rs").unwrap();
+        *digest = "0".repeat(64);
+        changed.keep_fitting(&[listed("proofs::kish::a", Engine::Kani)]);
+        assert!(changed.harnesses.is_empty() && changed.sources.is_empty());
+        kept.keep_fitting(&[listed("proofs::kish::a", Engine::TestOnly)]);
+        assert!(kept.harnesses.is_empty());
     }
 
     #[test]

@@ -288,4 +288,40 @@ pub const FAULTS: &[Fault] = &[
         "            Some(NodeKind::Product) => children\n                .iter()\n",
         "            Some(NodeKind::Product) => children\n                .iter()\n                .skip(1)\n")
         .by("spn_semantics::mixture_of_products_is_the_formula"),
+    fault("pass no weight down a sum", "src/spn/marginals.rs",
+        "                        *flow = derivative.times(Scaled::from_f64(weight));",
+        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));")
+        .by("network::marginals_of_a_sum_are_sums_over_assignments"),
+    fault("multiply a child by itself", "src/spn/marginals.rs",
+        "down[0] = derivative.times(values[b as usize]);",
+        "down[0] = derivative.times(values[a as usize]);")
+        .by("network::marginals_of_a_product_are_sums_over_assignments"),
+    fault("forget the likelihood of a state", "src/spn/marginals.rs",
+        "*slot = slot.times(Scaled::from_f64(likelihoods[state]));",
+        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));")
+        .by("network::marginals_of_a_mixture_are_sums_over_assignments"),
+    fault("replace the evidence by the query", "src/spn/compiled.rs",
+        "both.restrict(variable, state)?;",
+        "both.observe(variable, state)?;")
+        .by("network::conditionals_of_a_mixture_are_quotients_of_sums_over_assignments"),
+    fault("refuse what is just within a limit", "src/log/limits.rs",
+        "                if found <= self.$field {",
+        "                if found < self.$field {")
+        .by("limits::a_limit_refuses_exactly_what_is_above_it"),
+    fault("read a length backwards", "src/log/limits.rs",
+        "u64::from_le_bytes(*length)",
+        "u64::from_be_bytes(*length)")
+        .by("limits::a_model_header_beyond_the_limit_is_refused"),
+    fault("read integers of any length", "src/log/parquet/thrift.rs",
+        "for shift in (0..64).step_by(7) {",
+        "for shift in (0..128).step_by(7) {")
+        .by("limits::an_integer_of_any_bytes_is_read_or_refused"),
+    fault("skip texts of any length", "src/log/parquet/thrift.rs",
+        "        if count > self.most {\n            return Err(Stop::Wrong);\n        }\n        let left",
+        "        let left")
+        .by("limits::skipping_any_bytes_stays_within_them"),
+    fault("forget the correct ones when cells merge", "src/audit/grid.rs",
+        "correct: self.correct + other.correct,",
+        "correct: self.correct.max(other.correct),")
+        .by("bins::cells_of_the_grid_merge_in_any_order"),
 ];

@@ -159,6 +159,8 @@ fn harness(
         claims: needed("Claims:")?
             .split(',')
             .map(|claim| claim.trim().to_owned())
+            // What guards the program and is about no claim.
+            .filter(|claim| claim != "none")
             .collect(),
         domain: needed("Domain:")?.to_owned(),
         reason: reason.map(|r| r.trim().to_owned()),

@@ -17,8 +17,8 @@ pub use output::parse;
 /// The first version that runs the harnesses; `make kani-setup` installs a later one. The record
 /// names the version that ran.
 const OLDEST: [u32; 3] = [0, 67, 0];
-/// Seconds for one harness: five times what it should take, as machines differ.
-pub const TIMEOUT: u32 = 300;
+/// Seconds for one harness: ten times what it should take, as machines differ and are busy.
+pub const TIMEOUT: u32 = 600;
 /// Seconds for one slow harness.
 const SLOW_TIMEOUT: u32 = 3600;
 
@@ -122,11 +122,12 @@ pub fn version() -> Result<String, String> {
     Ok(version)
 }
 
-/// Runs the harnesses under Kani, if it is there.
+/// Runs the harnesses under Kani, if it is there: those that are listed, or with `all` whatever Kani
+/// itself finds, so that its inventory is compared with ours.
 ///
 /// # Errors
 /// Kani is there, but cannot be run, or what it leaves cannot be read.
-pub fn run(listed: &[Harness], slow: bool) -> Result<Run, String> {
+pub fn run(listed: &[Harness], slow: bool, all: bool) -> Result<Run, String> {
     let version = match version() {
         Ok(version) => version,
         Err(reason) => return Ok(Run::NotRun(reason)),
@@ -148,11 +149,16 @@ pub fn run(listed: &[Harness], slow: bool) -> Result<Run, String> {
     println!("{} harnesses under {version}", selected.len());
     let timeout = if slow { SLOW_TIMEOUT } else { TIMEOUT };
     let log = output_directory().join("kani.log");
-    // Whatever Kani itself finds is run, so that its inventory is compared with ours.
-    let output = kani.verify(None, timeout, &log)?;
+    let only = if all { &[] } else { &selected[..] };
+    let output = kani.verify(only, timeout, &log)?;
     let verdicts = judge(&selected, &output);
     let mut versions = output::versions(&output);
     versions.insert("kani".to_owned(), version);
+    // A CBMC that was built without a solver runs it as a program, and does not say which.
+    if versions.remove("external").is_some() {
+        let found = first_line("cadical", &["--version"]);
+        versions.extend(found.map(|v| ("cadical".to_owned(), v)));
+    }
     let reach = reach::of(&kani.target, &selected)?;
     Ok(Run::Done {
         verdicts,
@@ -192,8 +198,9 @@ impl Kani {
         command
     }
 
-    /// Runs Kani on one harness or on all that it finds; its output goes to a file as well.
-    pub fn verify(&self, only: Option<&str>, timeout: u32, log: &Path) -> Result<String, String> {
+    /// Runs Kani on some harnesses, or without any on all that it finds; its output goes to a file as
+    /// well.
+    pub fn verify(&self, only: &[String], timeout: u32, log: &Path) -> Result<String, String> {
         let cannot = |e: std::io::Error| format!("cannot write {}: {e}", log.display());
         fs::create_dir_all(output_directory()).map_err(cannot)?;
         let mut file = fs::File::create(log).map_err(cannot)?;
@@ -201,8 +208,11 @@ impl Kani {
         command
             .args(["--lib", "--harness-timeout"])
             .arg(format!("{timeout}s"));
-        if let Some(name) = only {
-            command.args(["--exact", "--harness", name]);
+        if !only.is_empty() {
+            command.arg("--exact");
+        }
+        for name in only {
+            command.args(["--harness", name]);
         }
         let mut child = command
             .stdout(Stdio::piped())

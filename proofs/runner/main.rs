@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `prove` | every harness under `cargo test`, then under Kani where it is set up |
 //! | `prove record` | every harness under Kani; writes `proofs/record.json`, to be committed |
+//! | `prove record stale` | the same for harnesses whose sources changed since; the others stay |
 //! | `prove slow` | the same, with the slow Kani harnesses too |
 //! | `prove exhaustive` | all 2³² singles through the unary kernels |
 //! | `prove mutants` | deliberate faults in the library: each must be caught by a harness; with `KANI=required` under Kani |
@@ -41,11 +42,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => prove(false),
-        ["record"] => record_kani(),
+        ["record"] => record_kani(true),
+        ["record", "stale"] => record_kani(false),
         ["slow"] => prove(true),
         ["exhaustive"] => exhaustive::run(),
         ["mutants"] => policy().and_then(|policy| mutants::run(policy == Policy::Required)),
-        _ => Err("usage: prove [record | slow | exhaustive | mutants]".into()),
+        _ => Err("usage: prove [record [stale] | slow | exhaustive | mutants]".into()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -86,7 +88,7 @@ fn prove(slow: bool) -> Result<bool, String> {
     let run = if policy == Policy::Off {
         kani::Run::NotRun("switched off by KANI=off".into())
     } else {
-        kani::run(&listed, slow)?
+        kani::run(&listed, slow, true)?
     };
     if let kani::Run::NotRun(reason) = &run {
         println!("KANI NOT RUN: {reason}. What follows of Kani is its committed record.");
@@ -106,10 +108,22 @@ fn prove(slow: bool) -> Result<bool, String> {
     Ok(record.all_hold() && !kani_missing)
 }
 
-/// A full run of Kani whose outcome is committed, if everything is proved.
-fn record_kani() -> Result<bool, String> {
-    let listed = harnesses::read(&root().join("proofs"))?;
-    let (verdicts, versions, reach) = match kani::run(&listed, false)? {
+/// A run of Kani whose outcome is committed: of all harnesses, if everything is proved, or of those
+/// of which the record does not speak, or no longer; it then speaks of those that are proved.
+fn record_kani(all: bool) -> Result<bool, String> {
+    let mut listed = harnesses::read(&root().join("proofs"))?;
+    let mut record = committed::Committed::default();
+    if !all {
+        record = committed::Committed::read()?;
+        record.keep_fitting(&listed);
+        listed.retain(|harness| !record.harnesses.contains_key(&harness.name));
+        if !listed.iter().any(|h| h.engine == harnesses::Engine::Kani) {
+            println!("no harness is stale");
+            return Ok(true);
+        }
+    }
+    let before = reach::snapshot()?;
+    let (verdicts, versions, reach) = match kani::run(&listed, false, all)? {
         kani::Run::NotRun(reason) => return Err(format!("there is nothing to record: {reason}")),
         kani::Run::Done {
             verdicts,
@@ -118,11 +132,27 @@ fn record_kani() -> Result<bool, String> {
         } => (verdicts, versions, reach),
     };
     let today = record::output("date", &["-u", "+%F"]).ok_or("what day is it?")?;
-    let record = committed::Committed::new(today, &versions, &verdicts, &reach)?;
+    if reach::snapshot()? != before {
+        return Err("a source changed while Kani ran: nothing is recorded".into());
+    }
+    let is_proved = |c: &kani::Checked| c.verdict == kani::Verdict::Proved;
+    let (proved, not): (kani::Verdicts, kani::Verdicts) = verdicts
+        .into_iter()
+        .partition(|(_, checked)| is_proved(checked));
+    for (name, checked) in &not {
+        println!("NOT PROVED {name}: {:?}", checked.verdict);
+    }
+    if all && !not.is_empty() {
+        return Ok(false);
+    }
+    record.add(&committed::Committed::new(
+        today, &versions, &proved, &reach,
+    )?);
     record.write()?;
     println!(
-        "{} harnesses proved; record: proofs/record.json",
-        record.harnesses.len()
+        "{} harnesses proved, {} of them in this run; record: proofs/record.json",
+        record.harnesses.len(),
+        proved.len()
     );
-    Ok(true)
+    Ok(not.is_empty())
 }

@@ -72,6 +72,19 @@ fn collect_programs(
     Ok(())
 }
 
+/// The digests of all sources that a program can be made of: what must not change while Kani runs.
+///
+/// # Errors
+/// A directory cannot be read.
+pub fn snapshot() -> Result<BTreeMap<String, Option<String>>, String> {
+    let own = own_sources()?;
+    let with_digest = |name: String| {
+        let digest = digest(&name);
+        (name, digest)
+    };
+    Ok(own.into_iter().map(with_digest).collect())
+}
+
 /// The package's own sources that a program can be made of.
 fn own_sources() -> Result<BTreeSet<String>, String> {
     let mut own = BTreeSet::new();

@@ -42,15 +42,15 @@ sources = [
     [{"id": name, "factor": row[i]} for i, name in enumerate(models)] for row in factors.tolist()
 ]
 by_source = lpf.audit(
-    y_test, combined, evidence=sources, method="uniform", limits=limits, name="combined"
+    y_test, combined, evidence=sources, method="uniform", by="evidence.id", limits=limits, name="combined"
 )
 print(f"{'combined':12} {by_source.checks['gap'].verdict:9} {by_source.checks['gap'].sentence}")
-print("sources:    ", by_source.checks["item_calibration"].sentence)
-print("one item:   ", by_source.checks["influence"].sentence)
+for source in by_source.sources:
+    print(f"  {source.effect:8} {source.sentence}")
 assert by_source.checks["consistency"].value == 0, "the answers are the aggregate of their factors"
 
-# %% Calibrate the worst on rows of its own, and audit again
-worst = max(models, key=lambda name: abs(reports[name].checks["gap"].value))
+# %% Calibrate the most over-confident on rows of its own, and audit again
+worst = max(models, key=lambda name: reports[name].checks["gap"].value)
 calibrator = lpf.Calibrator("temperature").fit(models[worst].predict_proba(X_fit), y_fit)
 repaired = calibrator.predict_proba(models[worst].predict_proba(X_test))
 after = lpf.audit(y_test, repaired, limits=limits, name=f"{worst}, calibrated")

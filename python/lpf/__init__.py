@@ -19,7 +19,7 @@ the library behind the command ``lpf``, so that both say the same, byte for byte
 """
 
 from . import metrics
-from ._audit import Audit, Check, audit
+from ._audit import Audit, Check, Slice, Source, audit
 from ._errors import (
     AggregationError,
     AuditError,
@@ -59,6 +59,8 @@ __all__ = [
     "NetworkError",
     "RecordError",
     "SettingError",
+    "Slice",
+    "Source",
     "Spn",
     "SpnBuilder",
     "__version__",

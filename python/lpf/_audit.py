@@ -15,7 +15,7 @@ import numpy as np
 from ._errors import AuditError, AuditFailed, SettingError
 from ._lpf import Report
 from ._lpf import audit as _audit
-from ._rows import coded, is_path, numbers, rows_of, rows_of_table, table_of
+from ._rows import coded, fields_of, is_path, numbers, rows_of, rows_of_table, table_of
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,49 @@ class Check:
     stops: bool
     #: The finding in one plain sentence.
     sentence: str
+    #: What to do about a failure, or to decide: a command or a step.
+    next: Optional[str]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The rows with one value of a field, or of a pair of fields."""
+
+    #: The field, or both fields of a pair, and their values.
+    by: list[str]
+    values: list[str]
+    n: int
+    #: Whether there are too few rows to judge it.
+    too_small: bool
+    #: The checks of calibration and scores; their intervals hold together over all slices.
+    checks: Mapping[str, Check]
+
+    @property
+    def fails(self) -> bool:
+        """Whether a check of it fails."""
+        return any(check.verdict == "fail" for check in self.checks.values())
+
+
+@dataclass(frozen=True)
+class Source:
+    """The items of evidence with one id, each taken as a prediction."""
+
+    id: str
+    items: int
+    rows: int
+    #: Mean weight of an item.
+    weight: float
+    #: ``hurts``, ``mixed``, ``unclear`` or ``helps``.
+    effect: str
+    #: What leaving it out gains in accuracy, and saves in log loss; none where that is not known.
+    accuracy_without: Optional[float]
+    log_loss_without: Optional[float]
+    sentence: str
+    checks: Mapping[str, Check]
+
+
+def _by_id(found: Iterable[Mapping[str, Any]]) -> dict[str, Check]:
+    return {check["id"]: Check(**check) for check in found}
 
 
 class Audit:
@@ -60,7 +103,7 @@ class Audit:
     def __init__(self, report: Report, settings: Mapping[str, Any]) -> None:
         self._report = report
         self._settings = dict(settings)
-        self._checks = {found["id"]: Check(**found) for found in report.checks()}
+        self._checks = _by_id(report.checks())
 
     @property
     def passed(self) -> bool:
@@ -74,14 +117,22 @@ class Audit:
 
     @property
     def failures(self) -> list[Check]:
-        """The checks that make the audit fail."""
-        return [check for check in self._checks.values() if check.stops]
+        """The checks that make the audit fail, of slices too."""
+        of_slices = (check for one in self.slices for check in one.checks.values())
+        return self._failed() + [check for check in of_slices if check.stops]
 
     @property
-    def slices(self) -> list[Any]:
+    def slices(self) -> list[Slice]:
         """What was found in each group, worst first; empty without ``groups``."""
-        found = json.loads(self.to_json()).get("slices")
-        return list(found) if isinstance(found, list) else ([] if found is None else [found])
+        found = self._report.slices()
+        return [Slice(**{**one, "checks": _by_id(one["checks"])}) for one in found]
+
+    @property
+    def sources(self) -> list[Source]:
+        """What was found of each source of evidence, the one that hurts most first; empty unless
+        ``by="evidence.id"`` was asked for."""
+        found = self._report.sources()
+        return [Source(**{**one, "checks": _by_id(one["checks"])}) for one in found]
 
     def to_json(self) -> str:
         """The report of ``lpf audit --format json``."""
@@ -111,8 +162,14 @@ class Audit:
         """Raises :class:`AuditFailed` with the sentences of all failures; else the audit itself."""
         if self.passed:
             return self
-        said = [f"{check.title} ({check.id}): {check.sentence}" for check in self.failures]
+        said = [f"{check.title} ({check.id}): {check.sentence}" for check in self._failed()]
+        for one in self.slices:
+            where = ", ".join(f"{by} {value}" for by, value in zip(one.by, one.values))
+            said.extend(f"{where}: {c.title} ({c.id}): {c.sentence}" for c in one.checks.values() if c.stops)
         raise AuditFailed("the audit failed: " + " ".join(said))
+
+    def _failed(self) -> list[Check]:
+        return [check for check in self._checks.values() if check.stops]
 
     def state(self) -> bytes:
         """All that is needed to merge this audit with others: what ``lpf audit --partial`` writes."""
@@ -173,6 +230,8 @@ def _settings(
     *,
     limits: Optional[Mapping[str, Optional[float]]] = None,
     bins: Optional[int] = None,
+    by: Union[str, Sequence[str], None] = None,
+    segments: bool = False,
     tolerance: Optional[float] = None,
     prior: Optional[Sequence[float]] = None,
     undecided: str = "allow",
@@ -185,10 +244,11 @@ def _settings(
     aggregator: Optional[Union[str, os.PathLike[str]]] = None,
     samples: int = 16,
     calibration: Any = None,
-    answer: str = "probs",
+    answer_from_evidence: bool = False,
     label: Optional[str] = None,
     id_column: Optional[str] = None,
-    probs: Optional[Sequence[str]] = None,
+    probs: Union[str, Sequence[str], None] = None,
+    positive: Optional[object] = None,
     threads: Optional[int] = None,
 ) -> dict[str, Any]:
     """What the native half asks for."""
@@ -201,6 +261,8 @@ def _settings(
     return {
         "classes": None,
         "bins": bins,
+        "by": [by] if isinstance(by, str) else list(by or ()),
+        "segments": segments,
         "tolerance": tolerance,
         "prior": None if prior is None else [float(x) for x in prior],
         "limits": [(k, None if v is None else float(v)) for k, v in (limits or {}).items()],
@@ -214,10 +276,11 @@ def _settings(
         "aggregator": None if aggregator is None else os.fspath(aggregator),
         "samples": samples,
         "calibration": _map_of(calibration),
-        "answer": answer,
-        "label_column": label,
+        "answer_from_evidence": answer_from_evidence,
+        "label": label,
         "id_column": id_column,
-        "prob_columns": None if probs is None else list(probs),
+        "probs": [probs] if isinstance(probs, str) else None if probs is None else list(probs),
+        "positive": None if positive is None else str(positive),
         "threads": threads,
     }
 
@@ -266,7 +329,7 @@ def audit(
         Names of the classes, in the order of the columns.
     groups
         A column, or a table of columns, by which results are also given: see :attr:`Audit.slices`. With a
-        table for ``y``, names of its columns.
+        table or a path for ``y``, names of its columns. Intervals then hold together over all slices.
     weights
         Weights of rows are not supported: anything but None is an error.
     evidence
@@ -283,13 +346,14 @@ def audit(
     name
         What reports call rows in memory.
     tolerance
-        How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`; for columns
-        of lower precision n times its unit roundoff, but at most 0.01].
+        How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`, or as far
+        as the digits of a row explain, or half precision, where the columns are in that].
     **settings
-        ``bins`` (15), ``prior``, ``undecided`` (``"allow"`` or ``"fail"``), ``strict``,
+        ``bins`` (15), ``by`` (how groups are cut: ``"site"``, ``"month(at)"``, ``"evidence.id"`` for sources
+        of evidence [default: by each column of ``groups``]), ``segments`` (pairs of groups too), ``prior``, ``undecided`` (``"allow"`` or ``"fail"``), ``strict``,
         ``independent_rows``, ``seed``, ``method``, ``confidence``, ``model``, ``aggregator``, ``samples``,
-        ``calibration`` (a fitted :class:`Calibrator`, or a path), ``answer``, ``label``, ``id_column``,
-        ``probs``, ``threads``: as the options of ``lpf audit``.
+        ``calibration`` (a fitted :class:`Calibrator`, or a path), ``answer_from_evidence``, ``label``,
+        ``id_column``, ``probs``, ``positive``, ``threads``: as the options of ``lpf audit``.
 
     Returns
     -------
@@ -311,23 +375,24 @@ def audit(
     """
     if weights is not None:
         raise SettingError(
-            "weights: weights of rows are not supported; repeat rows, or audit a sample drawn by them",
+            "weights: weights of rows are not supported: the intervals of all checks count rows, each as one "
+            "observation; repeat rows that stand for several",
             field="weights",
         )
     asked = _settings(limits=limits, tolerance=tolerance, **settings)
     names = None if classes is None else [str(c) for c in classes]
     wanted = _Wanted(names, groups, ids, name, asked)
-    inputs, found = wanted.inputs(y, p, evidence)
-    if tolerance is None:
-        asked["tolerance"] = found
+    inputs = wanted.inputs(y, p, evidence)
     asked["classes"] = names
+    if not asked["by"]:
+        asked["by"] = wanted.by
     before: list[Any] = []
     if isinstance(baseline, Audit):
         before = [baseline._report]
     elif isinstance(baseline, tuple) and len(baseline) == 2:
-        before, _ = wanted.elsewhere().inputs(baseline[0], baseline[1], None)
+        before = wanted.elsewhere().inputs(baseline[0], baseline[1], None)
     elif baseline is not None:
-        before, _ = wanted.elsewhere().inputs(baseline, None, None)
+        before = wanted.elsewhere().inputs(baseline, None, None)
     return Audit(_audit(inputs, before, asked), asked)
 
 
@@ -342,40 +407,47 @@ class _Wanted:
         self.ids = ids
         self.name = name
         self.asked = asked
+        #: The names of the groups, once the log has been looked at.
+        self.by: list[str] = []
 
     def elsewhere(self) -> _Wanted:
         """The same for another log, whose rows have no such groups and names."""
         return _Wanted(self.classes, None, None, "baseline", self.asked)
 
-    def inputs(self, y: Any, p: Any, evidence: Any) -> tuple[list[Any], Optional[float]]:
-        """The parts of a log, and the tolerance that their precision asks for."""
+    def inputs(self, y: Any, p: Any, evidence: Any) -> list[Any]:
+        """The parts of a log."""
         if p is not None:
             if evidence is not None:
-                return [self.lines(y, p, evidence)], None
+                return [self.lines(y, p, evidence)]
             given = rows_of(
                 y, p, classes=self.classes, ids=self.ids, groups=self.groups, name=self.name
             )
-            return [given.rows], given.tolerance
+            self.by = given.fields
+            return [given.rows]
         if evidence is not None:
-            return [self.lines(y, None, evidence)], None
+            return [self.lines(y, None, evidence)]
         if is_path(y):
-            return [os.fspath(y)], None
+            self.by = _names(self.groups)
+            return [os.fspath(y)]
         if isinstance(y, Audit):
-            return [y._report], None
+            return [y._report]
         table = table_of(y)
         if table is not None:
             given = rows_of_table(
                 table,
-                label=self.asked["label_column"],
+                label=self.asked["label"],
                 id_column=self.asked["id_column"],
-                probs=self.asked["prob_columns"],
+                probs=self.asked["probs"],
+                positive=self.asked["positive"],
                 classes=self.classes,
                 groups=self.groups,
                 name=self.name,
             )
-            return [given.rows], given.tolerance
+            self.by = given.fields
+            return [given.rows]
         if isinstance(y, (list, tuple)) and y and all(is_path(part) for part in y):
-            return [os.fspath(part) for part in y], None
+            self.by = _names(self.groups)
+            return [os.fspath(part) for part in y]
         raise AuditError(
             "labels without probabilities; give y and p, a table that holds both, or the path of a log"
         )
@@ -395,16 +467,29 @@ class _Wanted:
             raise AuditError(
                 f"{len(labels)} labels, {len(answers)} rows of probabilities, {len(items)} of evidence"
             )
-        for label, answer, item, entity in zip(labels, answers, items, names):
-            row: dict[str, Any] = {}
+        fields = fields_of(self.groups, len(labels))
+        self.by = [name for name, _ in fields]
+        for i, (label, answer, item, entity) in enumerate(zip(labels, answers, items, names)):
+            row: dict[str, Any] = {n: texts[c[i]] for n, (c, texts) in fields if c[i] >= 0}
             if entity is not None:
                 row["entity"] = entity
             row["label"] = label
             if answer is not None:
-                row[self.asked["answer"]] = answer
+                row["probs"] = answer
             row["evidence"] = item
             out.append(json.dumps(row, default=_jsonable))
         return self.name, ("\n".join(out) + "\n").encode()
+
+
+def _names(groups: Any) -> list[str]:
+    """Names of fields of a file."""
+    if groups is None:
+        return []
+    if isinstance(groups, str):
+        return [groups]
+    if isinstance(groups, (list, tuple)) and all(isinstance(name, str) for name in groups):
+        return list(groups)
+    raise SettingError("groups: names of fields are needed for a file", field="groups")
 
 
 def _lists(p: Any) -> list[Any]:

@@ -191,8 +191,7 @@ class Calibrator(_Estimator):
     def fit(self, p: Any, y: Any) -> Calibrator:
         """Fits the map to predictions and their outcomes; their order does not matter."""
         given = self._labelled(p, y)
-        tolerance = given.tolerance if self.tolerance is None else self.tolerance
-        self._map = Map.fit(given.rows, self.method, self.bins, self.seed, tolerance)
+        self._map = Map.fit(given.rows, self.method, self.bins, self.seed, self.tolerance)
         self.n_features_in_ = given.rows.classes
         self.method_ = self._map.method
         self.tried_ = self._map.tried
@@ -202,15 +201,13 @@ class Calibrator(_Estimator):
         """The calibrated probabilities, one column for each class."""
         fitted = self._fitted()
         given = self._rows(p)
-        tolerance = given.tolerance if self.tolerance is None else self.tolerance
-        return fitted.apply(given.rows, tolerance)[0]
+        return fitted.apply(given.rows, self.tolerance)[0]
 
     def predict(self, p: Any) -> npt.NDArray[Any]:
         """The classes that are named. Histogram and isotonic maps keep the class that was named before."""
         fitted = self._fitted()
         given = self._rows(p)
-        tolerance = given.tolerance if self.tolerance is None else self.tolerance
-        named: npt.NDArray[Any] = self.classes_[fitted.apply(given.rows, tolerance)[1]]
+        named: npt.NDArray[Any] = self.classes_[fitted.apply(given.rows, self.tolerance)[1]]
         return named
 
     def score(self, p: Any, y: Any) -> float:
@@ -256,7 +253,7 @@ class ConformalSets(_Estimator):
     >>> p = np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
     >>> sets = lpf.ConformalSets(coverage=0.75).fit(p, [0, 1, 1])
     >>> sets.predict(p)
-    array([[ True,  True, False],
+    array([[ True, False, False],
            [False,  True, False],
            [ True,  True, False]])
     """
@@ -277,8 +274,7 @@ class ConformalSets(_Estimator):
     def fit(self, p: Any, y: Any) -> ConformalSets:
         """Finds the thresholds; on other rows than the model was trained on."""
         given = self._labelled(p, y)
-        tolerance = given.tolerance if self.tolerance is None else self.tolerance
-        self._map = Map.conformal(given.rows, self.coverage, self.score, self.by_class, tolerance)
+        self._map = Map.conformal(given.rows, self.coverage, self.score, self.by_class, self.tolerance)
         self.n_features_in_ = given.rows.classes
         self.thresholds_ = [np.inf if t is None else t for t in self._map.thresholds]
         return self
@@ -287,8 +283,7 @@ class ConformalSets(_Estimator):
         """For each row, whether each class is in its set."""
         fitted = self._fitted()
         given = self._rows(p)
-        tolerance = given.tolerance if self.tolerance is None else self.tolerance
-        return fitted.sets(given.rows, tolerance)
+        return fitted.sets(given.rows, self.tolerance)
 
     def predict_sets(self, p: Any) -> list[list[Any]]:
         """The sets themselves, as lists of classes."""

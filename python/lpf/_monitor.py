@@ -80,8 +80,7 @@ class Monitor:
             raise SettingError("groups: give them where the monitor has `by`, and only there", field="groups")
         named = None if groups is None else {str(self._by): groups}
         given = rows_of(y, p, classes=self._named, groups=named)
-        slack = given.tolerance if tolerance is None else tolerance
-        raised = [Alarm(**a) for a in self._monitor.update(given.rows, self._by, slack)]
+        raised = [Alarm(**a) for a in self._monitor.update(given.rows, self._by, tolerance)]
         self.alarms.extend(raised)
         return raised
 

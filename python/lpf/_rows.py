@@ -14,19 +14,18 @@ from ._lpf import Rows, columns
 
 #: What stands for a label or a group that is missing.
 _MISSING = np.iinfo(np.int64).min
-#: The largest tolerance of an audit.
-_MOST = 0.01
 
 Path = Union[str, "os.PathLike[str]"]
 
 
 class Given(NamedTuple):
-    """Rows, and how far their probabilities may be from adding up to one (none: as usual)."""
+    """Rows, and what they are called."""
 
     rows: Rows
-    tolerance: Optional[float]
+    #: The names of the classes, where they have some.
     classes: Optional[list[str]]
-    length: int
+    #: The names of the groups.
+    fields: list[str]
 
 
 class Table:
@@ -120,7 +119,9 @@ def coded(column: Any) -> tuple[npt.NDArray[np.int64], list[object]]:
         values, codes = np.unique(array, return_inverse=True)
         codes = codes.reshape(-1).astype(np.int64)
         codes[np.isnan(array)] = _MISSING
-        said = [int(v) if v == v and v == np.floor(v) and abs(v) < 2**53 else v for v in values.tolist()]
+        # NaN, which is sorted to the end, has no code.
+        there = (v for v in values.tolist() if v == v)
+        said = [int(v) if v.is_integer() and abs(v) < 2**53 else v for v in there]
         return codes, said
     table: dict[object, int] = {}
     found = [
@@ -139,7 +140,7 @@ def _labels(
         raise RecordError(f"labels of {array.ndim} dimensions; one label for each row is needed")
     dtype = getattr(array, "dtype", None)
     if classes is None and isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        return np.ascontiguousarray(array, dtype=np.int64), None
+        return np.asarray(array, dtype=np.int64), None
     codes, values = coded(array)
     known = set(classes or ())
     whole = all(isinstance(value, (int, np.integer, bool)) for value in values)
@@ -175,14 +176,6 @@ def fields_of(groups: Any, count: int) -> list[tuple[str, tuple[npt.NDArray[np.i
     return out
 
 
-def _tolerance(cells: Iterable[npt.NDArray[Any]]) -> Optional[float]:
-    """Rounding each of n probabilities to a precision moves their sum by at most n/2 units of it."""
-    cells = list(cells)
-    coarsest = max((float(np.finfo(cell.dtype).eps) for cell in cells), default=0.0)
-    needed = len(cells) * coarsest
-    return min(needed, _MOST) if needed > 1e-6 else None
-
-
 def rows_of(
     y: Any,
     p: Any,
@@ -199,6 +192,8 @@ def rows_of(
         cells = [numbers(cell) for cell in table.cells]
         if names is None and len(cells) > 1:
             names = _stripped(table.names)
+        if len(cells) == 1 and cells[0].ndim == 2:
+            cells = [cells[0][:, j] for j in range(cells[0].shape[1])]
     else:
         array = numbers(p)
         if array.ndim == 2:
@@ -224,8 +219,9 @@ def rows_of(
     entities = None if ids is None else _texts(ids)
     if entities is not None and len(entities) != count:
         raise RecordError(f"{len(entities)} ids, but {count} rows of probabilities")
-    rows = Rows(name, cells, labels, names, entities, fields_of(groups, count))
-    return Given(rows, _tolerance(cells), names, count)
+    fields = fields_of(groups, count)
+    rows = Rows(name, cells, labels, names, entities, fields)
+    return Given(rows, names, [name for name, _ in fields])
 
 
 def _stripped(names: list[str]) -> list[str]:
@@ -242,13 +238,14 @@ def rows_of_table(
     label: Optional[str] = None,
     id_column: Optional[str] = None,
     probs: Optional[Sequence[str]] = None,
+    positive: Optional[str] = None,
     classes: Optional[Iterable[object]] = None,
     groups: Any = None,
     name: str = "rows",
 ) -> Given:
     """The rows of a table whose columns are found as the command finds those of a file."""
     wanted = None if probs is None else list(probs)
-    at, entity, cells, found = columns(table.names, label, id_column, wanted)
+    at, entity, cells, found = columns(table.names, label, id_column, wanted, positive)
     if isinstance(groups, str):
         groups = [groups]
     if isinstance(groups, (list, tuple)) and all(isinstance(g, str) for g in groups):
@@ -256,10 +253,17 @@ def rows_of_table(
         if missing:
             raise SettingError(f"groups: there is no column {missing[0]}", field="groups")
         groups = {g: table.cells[table.names.index(g)] for g in groups}
+    y = None if at is None else table.cells[at]
+    if positive is not None:
+        # All other labels count against it.
+        codes, values = coded(y)
+        said = [str(value) == positive for value in values]
+        y = [None if code < 0 else (positive if said[code] else f"not {positive}") for code in codes]
+        classes = [f"not {positive}", positive]
     return rows_of(
-        table.cells[at],
-        dict(zip(found, (table.cells[j] for j in cells))),
-        classes=found if classes is None else classes,
+        y,
+        {str(j): table.cells[j] for j in cells},
+        classes=found if classes is None and len(cells) > 1 else classes,
         ids=None if entity is None else table.cells[entity],
         groups=groups,
         name=name,

@@ -34,8 +34,7 @@ __all__ = [
 
 def _report(y: Any, p: Any, bins: int, tolerance: Optional[float]) -> Report:
     given = rows_of(y, p)
-    slack = given.tolerance if tolerance is None else tolerance
-    return _audit([given.rows], [], _settings(bins=bins, tolerance=slack, strict=True))
+    return _audit([given.rows], [], _settings(bins=bins, tolerance=tolerance, strict=True))
 
 
 def _value(report: Report, check: str) -> float:

@@ -40,7 +40,8 @@ def audit(
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]
         from pyspark import TaskContext  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-        part = TaskContext.get().partitionId()
+        context: Any = TaskContext.get()
+        part = context.partitionId()
         whole: Optional[Audit] = None
         for i, batch in enumerate(batches):
             if batch.num_rows == 0:

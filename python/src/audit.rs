@@ -6,7 +6,7 @@ use lpf::audit::{
     CHECKS, Check, CheckVerdict, Log, Side, Tally, Undecided, read_state, write_state,
 };
 use lpf::latent::Confidence;
-use lpf::log::{ColumnNames, Format, Limits, LogReader};
+use lpf::log::{Fields, Format, Limits, LogReader};
 use lpf::{Answerer, Audit, AuditReport, CalibrationFile, Method};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,6 +21,8 @@ use crate::work::{Stop, run};
 pub(crate) struct Settings {
     classes: Option<Vec<String>>,
     bins: Option<usize>,
+    by: Vec<String>,
+    segments: bool,
     tolerance: Option<f64>,
     prior: Option<Vec<f64>>,
     limits: Vec<(String, Option<f64>)>,
@@ -35,10 +37,11 @@ pub(crate) struct Settings {
     samples: usize,
     /// The content of a calibration file.
     calibration: Option<String>,
-    answer: String,
-    label_column: Option<String>,
+    answer_from_evidence: bool,
+    label: Option<String>,
     id_column: Option<String>,
-    prob_columns: Option<Vec<String>>,
+    probs: Option<Vec<String>>,
+    positive: Option<String>,
     threads: Option<usize>,
 }
 
@@ -98,27 +101,25 @@ impl Part<'_> {
         match self {
             Part::Rows(name, rows) => Log::reader(*name, LogReader::rows(rows.clone())),
             Part::Tally(tally) => Log::tally(self.name(), (*tally).clone()),
-            Part::Lines(name, bytes) => Log::stream(*name, *bytes).format(Format::JsonLines {
-                answer: settings.answer.clone(),
-            }),
-            Part::File(path) => Log::from(*path).format(settings.format(path)),
+            Part::Lines(name, bytes) => {
+                Log::stream(*name, *bytes).format(Format::json_lines("probs"))
+            }
+            Part::File(path) => Log::from(*path).format(settings.format()),
         }
     }
 }
 
 impl Settings {
     /// How a file is read.
-    fn format(&self, path: &Path) -> Format {
-        let names = || ColumnNames {
-            label: self.label_column.clone(),
-            id: self.id_column.clone(),
-            probabilities: self.prob_columns.clone(),
-        };
-        match Format::of_path(path) {
-            Format::Csv(_) => Format::Csv(names()),
-            Format::Parquet(_) => Format::Parquet(names()),
-            _ => Format::JsonLines {
-                answer: self.answer.clone(),
+    fn format(&self) -> Format {
+        Format {
+            kind: None,
+            fields: Fields {
+                label: self.label.clone(),
+                id: self.id_column.clone(),
+                probabilities: self.probs.clone(),
+                positive: self.positive.clone(),
+                ..Fields::default()
             },
         }
     }
@@ -155,6 +156,9 @@ impl Settings {
             .compare(self.method.is_some())
             .confidence(self.confidence())
             .seed(self.seed)
+            .by(&self.by)
+            .from_evidence(self.answer_from_evidence)
+            .segments(self.segments)
             .independent_rows(self.independent_rows)
             .strict(self.strict);
         if let Some(classes) = &self.classes {
@@ -272,7 +276,39 @@ impl Report {
 
     /// All checks, in their order.
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.report.checks().iter().map(|c| check(py, c)).collect()
+        all(py, self.report.checks())
+    }
+
+    /// What was found in each slice, the worst first.
+    fn slices<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let each = self.report.slices.iter().map(|slice| {
+            let out = PyDict::new(py);
+            out.set_item("by", &slice.by)?;
+            out.set_item("values", &slice.values)?;
+            out.set_item("n", slice.n)?;
+            out.set_item("too_small", slice.too_small)?;
+            out.set_item("checks", all(py, &slice.checks)?)?;
+            Ok(out)
+        });
+        each.collect()
+    }
+
+    /// What was found of each source of evidence, the one that hurts most first.
+    fn sources<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let each = self.report.sources.iter().map(|source| {
+            let out = PyDict::new(py);
+            out.set_item("id", &source.id)?;
+            out.set_item("items", source.items)?;
+            out.set_item("rows", source.rows)?;
+            out.set_item("weight", source.weight)?;
+            out.set_item("effect", format!("{:?}", source.effect).to_lowercase())?;
+            out.set_item("accuracy_without", source.without.map(|w| w.accuracy))?;
+            out.set_item("log_loss_without", source.without.map(|w| w.log_loss))?;
+            out.set_item("sentence", &source.sentence)?;
+            out.set_item("checks", all(py, &source.checks)?)?;
+            Ok(out)
+        });
+        each.collect()
     }
 
     /// The report in one of its formats.
@@ -288,6 +324,10 @@ impl Report {
             other => return Err(plain(py, "SettingError", format!("no format {other}"))),
         })
     }
+}
+
+fn all<'py>(py: Python<'py>, checks: &[Check]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    checks.iter().map(|one| check(py, one)).collect()
 }
 
 /// A check as a dictionary.
@@ -316,6 +356,7 @@ fn check<'py>(py: Python<'py>, check: &Check) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("reason", reason)?;
     out.set_item("stops", check.stops)?;
     out.set_item("sentence", &check.sentence)?;
+    out.set_item("next", check.next.as_deref())?;
     Ok(out)
 }
 

@@ -4,7 +4,7 @@ use lpf::calibration::{
     ConformalSets, ConformalSettings, Family, MapMethod, MapShape, SetScore, choose,
 };
 use lpf::latent::random::text_key;
-use lpf::log::{LogBatch, LogReader, RowRules};
+use lpf::log::{LogBatch, LogReader, Tolerance};
 use lpf::{
     Answerer, CalibrationFile, CalibrationMap, Distribution, Error, Method, audit::DEFAULT_BINS,
 };
@@ -43,11 +43,8 @@ fn labelled(
     with_labels: bool,
     stop: &Stop,
 ) -> lpf::Result<Labelled> {
-    let mut builder = Answerer::builder(Method::Spn);
-    if let Some(tolerance) = tolerance {
-        builder = builder.tolerance(tolerance);
-    }
-    let answerer = builder.build()?;
+    let answerer = Answerer::builder(Method::Spn).build()?;
+    let tolerance = tolerance.map_or(Tolerance::Digits, Tolerance::Fixed);
     let mut reader = LogReader::rows(rows.clone());
     let mut out = Labelled {
         predictions: Vec::with_capacity(rows.len()),
@@ -55,7 +52,6 @@ fn labelled(
         keys: Vec::new(),
         sha256: String::new(),
     };
-    let field = reader.answer_field().to_string();
     let mut batch = LogBatch::default();
     let mut classes = None;
     while reader.fill(&mut batch)? {
@@ -64,11 +60,7 @@ fn labelled(
             classes = batch.classes(None, None)?;
         }
         let Some(classes) = &classes else { break };
-        let rules = RowRules {
-            classes,
-            tolerance: answerer.expectations().tolerance,
-            answer_field: &field,
-        };
+        let rules = batch.rules(classes, tolerance, false);
         for index in 0..batch.len() {
             let row = batch.row(index);
             let number = row.number;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use lpf::audit::{Alarm, Direction, MonitorError, MonitorSettings, Part};
 use lpf::calibration::Calibrated;
-use lpf::log::{LogBatch, LogReader, RowError, RowRules};
+use lpf::log::{LogBatch, LogReader, RowError, Tolerance};
 use lpf::report::{alarm_text, monitor_html, monitor_text};
 use lpf::{Answerer, Error, Method};
 use pyo3::prelude::*;
@@ -59,14 +59,11 @@ impl Monitor {
         tolerance: Option<f64>,
         stop: &Stop,
     ) -> Result<Vec<Alarm>, Refused> {
-        let mut builder = Answerer::builder(Method::Spn);
-        if let Some(tolerance) = tolerance {
-            builder = builder.tolerance(tolerance);
-        }
-        let answerer = builder.build().map_err(Refused::Row)?;
+        let answerer = Answerer::builder(Method::Spn).build();
+        let answerer = answerer.map_err(Refused::Row)?;
+        let tolerance = tolerance.map_or(Tolerance::Digits, Tolerance::Fixed);
         let mut monitor = self.0.lock().map_err(|_| Refused::Spoiled)?;
         let mut reader = LogReader::rows(source);
-        let field = reader.answer_field().to_string();
         let mut batch = LogBatch::default();
         let (mut alarms, mut classes) = (Vec::new(), None);
         let failed = |error: lpf::log::LogError| Refused::Row(error.into());
@@ -76,11 +73,7 @@ impl Monitor {
                 classes = found.map_err(|error| Refused::Row(error.into()))?;
             }
             let Some(classes) = &classes else { break };
-            let rules = RowRules {
-                classes,
-                tolerance: answerer.expectations().tolerance,
-                answer_field: &field,
-            };
+            let rules = batch.rules(classes, tolerance, false);
             for index in 0..batch.len() {
                 stop.look();
                 let row = batch.row(index);
@@ -175,7 +168,7 @@ impl Monitor {
     /// What is watched: part, rows, right ones, mean confidence, evidence and its threshold as logarithms,
     /// and at which row an alarm was raised, for both directions.
     fn watches<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let watches = self.look(py, |monitor| {
+        self.look(py, |monitor| {
             let each = monitor.watches().map(|watch| {
                 let out = PyDict::new(py);
                 let (kind, name) = part(&watch.part);
@@ -192,9 +185,8 @@ impl Monitor {
                 }
                 Ok(out)
             });
-            each.collect::<PyResult<Vec<_>>>()
-        })?;
-        watches
+            each.collect()
+        })?
     }
 
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use half::f16;
-use lpf::log::{ColumnNames, Columns, Label, Limits, ROWS_A_BATCH, RowBatch, RowSource};
+use lpf::log::{Columns, Fields, Label, Limits, ROWS_A_BATCH, RowBatch, RowSource};
 use numpy::ndarray::ArrayView1;
 use numpy::{PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -106,7 +106,7 @@ impl Rows {
         let columns = self.columns.iter().map(column);
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
         let codes = |array: &Py<PyAny>| -> PyResult<PyReadonlyArray1<'py, i64>> {
-            Ok(array.bind(py).extract()?)
+            array.bind(py).extract().map_err(PyErr::from)
         };
         let labels = self.labels.as_ref().map(|(array, _)| codes(array));
         let fields = self.fields.iter().map(|(_, (array, _))| codes(array));
@@ -246,6 +246,7 @@ impl RowSource for Source<'_> {
         let (start, classes) = (self.at, self.columns.len());
         let end = (start + ROWS_A_BATCH).min(self.length);
         self.at = end;
+        batch.half = self.columns.iter().any(|c| matches!(c, Column::Half(_)));
         batch.answers.resize((end - start) * classes, 0.0);
         let blocks = batch.answers.chunks_mut(BLOCK * classes.max(1));
         for (places, first) in blocks.zip((start..end).step_by(BLOCK)) {
@@ -276,7 +277,7 @@ impl RowSource for Source<'_> {
 }
 
 /// Which of a table's columns holds what, found as the command finds them: the positions of the labels, of
-/// the names of entities and of the probabilities, and the classes.
+/// the names of entities and of the probabilities, and the classes that these name.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "a tuple for Python")]
 pub(crate) fn columns(
@@ -285,19 +286,26 @@ pub(crate) fn columns(
     label: Option<String>,
     id: Option<String>,
     probabilities: Option<Vec<String>>,
-) -> PyResult<(usize, Option<usize>, Vec<usize>, Vec<String>)> {
-    let wanted = ColumnNames {
+    positive: Option<String>,
+) -> PyResult<(
+    Option<usize>,
+    Option<usize>,
+    Vec<usize>,
+    Option<Vec<String>>,
+)> {
+    let wanted = Fields {
         label,
         id,
         probabilities,
+        positive,
+        ..Fields::default()
     };
     let found = Columns::of_names(names, &wanted, &Limits::default());
     let found = found.map_err(lpf::log::LogError::from).raised(py)?;
-    let classes = found.classes().to_vec();
     Ok((
         found.label_column(),
         found.id_column(),
-        found.probability_columns().to_vec(),
-        classes,
+        found.answer_columns().to_vec(),
+        found.classes().map(<[String]>::to_vec),
     ))
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,16 @@ import pytest
 import lpf
 
 
-def without_digest(text: str) -> str:
-    """The digest is that of a file's bytes, or of the numbers in memory."""
-    return re.sub(r"[0-9a-f]{64}", "DIGEST", text)
+def without_inputs(text: str) -> dict:
+    """Everything but what was read from where: a file has bytes and columns, rows in memory have neither."""
+    report = json.loads(text)
+    assert report.pop("inputs")
+    return report
+
+
+def found(checks):
+    """Without the commands that checks suggest, which name the log."""
+    return {name: replace(check, next=None) for name, check in checks.items()}
 
 
 def jsonl(path, y, p, **more):
@@ -26,24 +33,48 @@ def jsonl(path, y, p, **more):
             file.write(json.dumps({**extra, "label": label, "probs": row}) + "\n")
 
 
-def test_same_bytes_as_the_command_on_the_same_rows(log, tmp_path, command):
-    jsonl(tmp_path / "log.jsonl", log.y, log.p)
-    report = lpf.audit(log.y, log.p, name="log.jsonl")
-    code = 0 if report.passed else 1
-    for form in ["json", "html", "text", "markdown", "junit", "sarif"]:
-        printed = command("audit", "log.jsonl", "--format", form, code=code)
-        assert without_digest(getattr(report, f"to_{form}")()) == without_digest(printed), form
-
-
-def test_a_path_is_the_same_bytes_without_exception(digits, tmp_path, command, monkeypatch):
+def test_same_report_as_the_command_on_the_same_rows(log, tmp_path, command, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    pl.DataFrame(digits.p, schema=[f"prob_{j}" for j in range(10)]).with_columns(
+    jsonl(tmp_path / "log.jsonl", log.y, log.p)
+    rows = lpf.audit(log.y, log.p, name="log.jsonl")
+    file = lpf.audit("log.jsonl")
+    code = 0 if rows.passed else 1
+    for form in ["html", "text", "markdown", "junit", "sarif", "json"]:
+        printed = command("audit", "log.jsonl", "--format", form, code=code)
+        assert getattr(file, f"to_{form}")() == printed, form
+    assert without_inputs(rows.to_json()) == without_inputs(printed)
+
+
+def test_a_table_is_read_as_its_file_is(digits, tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pl.DataFrame(digits.p, schema=[f"prob_{j}" for j in range(10)]).with_columns(
         label=pl.Series([str(v) for v in digits.y])
-    ).write_parquet("log.parquet")
+    )
+    table.write_parquet("log.parquet")
     report = lpf.audit("log.parquet", limits={"ece": 0.01}, bins=10)
     printed = command("audit", "log.parquet", "--threshold", "ece=0.01", "--bins", "10",
                       "--format", "json", code=1)  # fmt: skip
     assert report.to_json() == printed
+    rows = lpf.audit(table, limits={"ece": 0.01}, bins=10, name="log.parquet")
+    assert without_inputs(rows.to_json()) == without_inputs(printed)
+
+
+def test_the_usual_names_are_found(cancer):
+    expected = found(lpf.audit(cancer.y, cancer.p[:, 1]).checks)
+    for table in [
+        pd.DataFrame({"y_true": cancer.y, "y_prob": cancer.p[:, 1]}),
+        pl.DataFrame({"target": cancer.y == 1, "y_score": cancer.p[:, 1]}),
+        pa.table({"y": cancer.y, "probs": cancer.p.tolist()}),
+        pd.DataFrame(cancer.p).assign(label=cancer.y),
+    ]:
+        assert found(lpf.audit(table).checks).keys() == expected.keys()
+        for name in ["ece", "accuracy", "brier", "log_loss"]:
+            value = lpf.audit(table).checks[name].value
+            assert value == pytest.approx(expected[name].value, rel=1e-12), (list(table), name)
+    named = pd.DataFrame({"label": np.array(["ok", "bad"])[cancer.y], "p_bad": cancer.p[:, 1]})
+    with pytest.raises(lpf.Error, match="positive"):
+        lpf.audit(named)
+    assert lpf.audit(named, positive="bad").checks["ece"].value == expected["ece"].value
 
 
 def frames(y, p):
@@ -103,7 +134,7 @@ def test_lower_precision_is_widened_exactly_and_its_sums_are_tolerated(digits, d
     assert report.checks["ece"].value == wide.checks["ece"].value
     # The tolerance is not for everything: a row that is off by more is invalid.
     low[0] *= dtype(0.9)
-    assert lpf.audit(digits.y, low).checks["validity"].value == 1
+    assert lpf.audit(digits.y, low).checks["validity"].value == pytest.approx(1 / len(low))
 
 
 def test_rows_that_cannot_be_used_are_counted_with_their_number_and_reason():
@@ -142,6 +173,58 @@ def test_rows_of_one_entity_are_one_cluster(digits):
     assert report["entities"]["most_rows"] == 4
 
 
+def test_groups_that_cancel_are_seen_one_by_one(tmp_path, command):
+    """Two sites, eight points too sure and too unsure: together they pass, and each fails."""
+    rng = np.random.default_rng(5)
+    n = 8000
+    site = np.array(["north", "south"])[np.arange(n) % 2]
+    p = np.full(n, 0.7)
+    y = rng.uniform(size=n) < np.where(site == "north", 0.62, 0.78)
+    assert lpf.audit(y, p).checks["gap"].verdict != "fail"
+    table = pd.DataFrame({"label": y.astype(int), "prob_0": 1 - p, "prob_1": p, "site": site})
+    report = lpf.audit(table, groups="site")
+    assert not report.passed and len(report.slices) == 2
+    gaps = {one.values[0]: one.checks["gap"] for one in report.slices}
+    assert gaps["north"].verdict == gaps["south"].verdict == "fail"
+    assert gaps["north"].value > 0.05 > -0.05 > gaps["south"].value
+    with pytest.raises(lpf.AuditFailed, match="site north"):
+        report.raise_for_failure()
+    # In every way that groups can be given, and as the command has it.
+    p2 = table[["prob_0", "prob_1"]]
+    for other in [
+        lpf.audit(table["label"], p2, groups=table["site"], classes=[0, 1]),
+        lpf.audit(table["label"], p2, groups=pl.DataFrame({"site": site}), classes=[0, 1]),
+        lpf.audit(table["label"], p2, groups={"site": site.tolist()}, by="site", classes=[0, 1]),
+    ]:
+        assert other.to_json() == report.to_json()
+    with open(tmp_path / "log.jsonl", "w") as file:
+        for label, q, where in zip(y.tolist(), p.tolist(), site.tolist()):
+            file.write(json.dumps({"site": where, "label": int(label), "probs": [1 - q, q]}) + "\n")
+    printed = command("audit", "log.jsonl", "--by", "site", "--classes", "0,1", "--format", "json", code=1)
+    renamed = lpf.audit(table, groups="site", name="log.jsonl", classes=[0, 1])
+    assert without_inputs(renamed.to_json()) == without_inputs(printed)
+    halves = [lpf.audit(table[i::2], groups="site", name=str(i)) for i in range(2)]
+    merged = halves[0].merge(halves[1]).slices
+    assert [found(one.checks) for one in merged] == [found(one.checks) for one in report.slices]
+    with pytest.raises(lpf.SettingError, match="no column nowhere"):
+        lpf.audit(table, groups="nowhere")
+
+
+def test_sources_that_hurt_are_named():
+    rng = np.random.default_rng(6)
+    n = 3000
+    good = rng.dirichlet([1, 1], size=n)
+    y = (rng.uniform(size=n) < good[:, 1]).astype(int)
+    bad = rng.dirichlet([0.3, 0.3], size=n)
+    evidence = [
+        [{"id": "scale", "factor": g}, {"id": "coin", "factor": b}] for g, b in zip(good.tolist(), bad.tolist())
+    ]
+    p = lpf.aggregate(np.stack([good, bad], axis=1))
+    report = lpf.audit(y, p, evidence=evidence, by="evidence.id")
+    assert [source.id for source in report.sources] == ["coin", "scale"]
+    assert [source.effect for source in report.sources] == ["hurts", "helps"]
+
+
 def test_evidence_as_in_a_log(tmp_path, command):
     rng = np.random.default_rng(3)
     factors = rng.dirichlet([2, 2, 2], size=(300, 4))
@@ -168,8 +251,7 @@ def test_shards_merge_to_the_bytes_of_one_audit(digits):
     whole = lpf.audit(digits.y, digits.p)
     merged = parts[0].merge(parts[1])
     assert merged.to_json() == parts[1].merge(parts[0]).to_json()
-    for check in whole.checks:
-        assert merged.checks[check] == whole.checks[check]
+    assert found(merged.checks) == found(whole.checks)
     again = lpf.Audit.from_state(merged.state())
     assert again.to_json() == merged.to_json()
     with pytest.raises(lpf.AuditError, match="twice"):

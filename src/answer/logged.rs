@@ -47,11 +47,11 @@ impl Answerer {
     ) -> Result<Distribution, RowError> {
         let field = rules.answer_field;
         match row.answer.take() {
-            Some(answer) => Distribution::from_rounded(answer, &rules.tolerance)
+            Some(answer) => Distribution::from_rounded(answer, &row.tolerance)
                 .map_err(|error| RowError::not_a_distribution(field, &error)),
             None => self
                 .aggregate(row)?
-                .ok_or_else(|| RowError::no_answer(field)),
+                .ok_or_else(|| RowError::no_answer(rules)),
         }
     }
 

@@ -17,14 +17,11 @@ use crate::answer::Answerer;
 use crate::calibration::{Calibrated, MAX_BINS};
 use crate::error::{Error, ErrorKind, Result, setters};
 use crate::latent::Confidence;
-use crate::log::{DEFAULT_TOLERANCE, Format, Limits, LogReader, check_names};
+use crate::log::{Format, Limits, LogReader, MAX_TOLERANCE, Tolerance, check_names};
 use crate::simplex::Distribution;
 
 /// Number of bins unless set: that of most reports of calibration errors since Guo et al. (2017).
 pub const DEFAULT_BINS: usize = 15;
-
-/// The largest tolerance of an audit: the grid of confidences needs sums that are nearly one.
-const MAX_TOLERANCE: f64 = 0.01;
 
 /// A log to be audited, or a part of it.
 pub struct Log<'a> {
@@ -58,7 +55,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// JSON lines or CSV from a reader, under this name.
+    /// A log in any format but Parquet from a reader, under this name.
     pub fn stream(name: impl Into<String>, reader: impl Read + Send + 'a) -> Self {
         Log::new(name, Content::Stream(Box::new(reader)))
     }
@@ -97,7 +94,7 @@ impl<'a> Log<'a> {
         Log::new(name, Content::Rows(rows.iter().map(row).collect()))
     }
 
-    /// The format of this log [default: by the name of a file, JSON lines for a reader].
+    /// The format of this log [default: by the name of a file and its first bytes].
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
@@ -114,8 +111,7 @@ impl<'a> Log<'a> {
         let format = self.format.or_else(|| format.cloned());
         let reader = match content {
             Content::File(path) => {
-                let format = format.unwrap_or_else(|| Format::of_path(&path));
-                LogReader::open_within(&path, &format, limits)
+                LogReader::open_within(&path, &format.unwrap_or_default(), limits)
             }
             Content::Stream(reader) => {
                 LogReader::new_within(reader, &format.unwrap_or_default(), limits)
@@ -173,7 +169,8 @@ pub struct Audit<'a> {
     format: Option<Format>,
     classes: Option<Vec<String>>,
     bins: Option<usize>,
-    tolerance: f64,
+    tolerance: Tolerance,
+    from_evidence: bool,
     confidence: Option<Confidence>,
     prior: Option<Vec<f64>>,
     by: Vec<String>,
@@ -182,6 +179,7 @@ pub struct Audit<'a> {
     limits: BTreeMap<String, Option<f64>>,
     undecided: Undecided,
     strict: bool,
+    reported: bool,
     independent_rows: bool,
     seed: u64,
     progress: Progress<'a>,
@@ -207,7 +205,8 @@ impl<'a> Audit<'a> {
             format: None,
             classes: None,
             bins: None,
-            tolerance: DEFAULT_TOLERANCE,
+            tolerance: Tolerance::Digits,
+            from_evidence: false,
             confidence: Some(Confidence::Reference),
             prior: None,
             by: Vec::new(),
@@ -216,6 +215,7 @@ impl<'a> Audit<'a> {
             limits: BTreeMap::new(),
             undecided: Undecided::Allow,
             strict: false,
+            reported: false,
             independent_rows: false,
             seed: 0,
             progress: Progress(&|_| {}),
@@ -242,7 +242,7 @@ impl<'a> Audit<'a> {
         self
     }
 
-    /// The format of the log [default: by the names of files, JSON lines for readers].
+    /// The format of the log [default: by the names of files and their first bytes].
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
@@ -294,12 +294,19 @@ impl<'a> Audit<'a> {
         self
     }
 
+    /// How far the probabilities of a row may be from adding up to one, in `[0, 0.01]` [default: 10⁻⁶, or
+    /// as far as the digits that were written explain: [`Tolerance::Digits`]].
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = Tolerance::Fixed(tolerance);
+        self
+    }
+
     setters! {
         /// Whether logged answers are compared with the aggregate of their factors [default: yes].
         compare: bool;
-        /// How far the probabilities of a row may be from adding up to one, in `[0, 0.01]`
-        /// [default: 10⁻⁶].
-        tolerance: f64;
+        /// Whether rows without an answer get the one that follows from their evidence [default: no, they
+        /// are counted as unusable].
+        from_evidence: bool;
         /// How weights follow from posteriors; `None` where they do not [default: as the reference
         /// implementation has it].
         confidence: Option<Confidence>;
@@ -315,6 +322,14 @@ impl<'a> Audit<'a> {
         independent_rows: bool;
         /// Seed of the simulations [default: 0].
         seed: u64;
+    }
+
+    /// Whoever runs the audit looks at the rejected rows in the report: with [`Audit::strict`] only those
+    /// of the baseline, which no report lists, are an error.
+    #[cfg(feature = "cli")]
+    pub(crate) fn reported(mut self) -> Self {
+        self.reported = true;
+        self
     }
 
     /// Called with the number of bytes that were read, as they are.
@@ -335,7 +350,7 @@ impl<'a> Audit<'a> {
             std::mem::take(&mut self.logs),
             std::mem::take(&mut self.baseline),
         );
-        let tally = self.read(&settings, logs)?;
+        let tally = self.read(&settings, logs, self.strict && !self.reported)?;
         check_judgeable(&tally)?;
         check_fields(&tally)?;
         // Of states that were made with a prior.
@@ -349,7 +364,7 @@ impl<'a> Audit<'a> {
         }
         let baseline = match baseline.is_empty() {
             true => None,
-            false => Some(self.read(&settings, baseline)?),
+            false => Some(self.read(&settings, baseline, self.strict)?),
         };
         if let Some(baseline) = &baseline {
             check_judgeable(baseline)?;
@@ -365,7 +380,7 @@ impl<'a> Audit<'a> {
         self.checks()?;
         let settings = self.settings()?;
         let logs = std::mem::take(&mut self.logs);
-        self.read(&settings, logs)
+        self.read(&settings, logs, self.strict)
     }
 
     fn settings(&self) -> Result<ScanSettings> {
@@ -374,8 +389,10 @@ impl<'a> Audit<'a> {
             let what = format!("{bins} is not between 1 and {MAX_BINS}");
             return Err(Error::setting("bins", what));
         }
-        if !(0.0..=MAX_TOLERANCE).contains(&self.tolerance) {
-            let what = format!("{} is not in [0, {MAX_TOLERANCE}]", self.tolerance);
+        if let Tolerance::Fixed(tolerance) = self.tolerance
+            && !(0.0..=MAX_TOLERANCE).contains(&tolerance)
+        {
+            let what = format!("{tolerance} is not in [0, {MAX_TOLERANCE}]");
             return Err(Error::setting("tolerance", what));
         }
         if let Some(names) = &self.classes {
@@ -406,11 +423,13 @@ impl<'a> Audit<'a> {
             classes: self.classes.clone(),
             bins,
             tolerance: self.tolerance,
+            from_evidence: self.from_evidence,
             answerer,
             compare: self.compare,
             confidence: self.confidence,
             by,
             segments: self.segments,
+            reading: self.reading.clone(),
         })
     }
 
@@ -435,7 +454,6 @@ impl<'a> Audit<'a> {
             seed: self.seed,
             prior,
             independent_rows: self.independent_rows,
-            reading: self.reading.clone(),
             demand: match self.undecided {
                 Undecided::Fail => Demand::Certainty { asked },
                 Undecided::Allow => Demand::NoFailure,
@@ -444,7 +462,7 @@ impl<'a> Audit<'a> {
     }
 
     /// All parts as one tally.
-    fn read(&self, settings: &ScanSettings, logs: Vec<Log<'a>>) -> Result<Tally> {
+    fn read(&self, settings: &ScanSettings, logs: Vec<Log<'a>>, strict: bool) -> Result<Tally> {
         let mut whole: Option<Tally> = None;
         for log in logs {
             let name = log.name.clone();
@@ -458,12 +476,12 @@ impl<'a> Audit<'a> {
             }
         }
         let tally = whole.ok_or_else(|| Error::new(ErrorKind::Audit, "there is no input"))?;
-        self.check_tally(&tally)?;
+        self.check_tally(&tally, strict)?;
         Ok(tally)
     }
 
     /// Enforces [`Audit::strict`], and that states were made with these settings.
-    fn check_tally(&self, tally: &Tally) -> Result<()> {
+    fn check_tally(&self, tally: &Tally, strict: bool) -> Result<()> {
         let made = &tally.settings;
         if let Some(bins) = self.bins
             && bins != made.bins
@@ -487,7 +505,7 @@ impl<'a> Audit<'a> {
         let within = limits.slices(tally.slices.count() as u64);
         within.map_err(|error| Error::setting("by", error.to_string()))?;
         match tally.unusable.first.first() {
-            Some(first) if self.strict => {
+            Some(first) if strict => {
                 let count = tally.unusable.count();
                 let what = format!("{} ({count} such rows in all, none allowed)", first.message);
                 Err(Error::new(ErrorKind::Record, what)

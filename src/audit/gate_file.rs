@@ -6,11 +6,19 @@
 //! undecided = "fail"     # too few rows to decide stops the pipeline too
 //! bins = 15
 //! classes = ["low", "medium", "high"]
+//! by = ["site", "month(at)", "evidence.id"] # slices that are judged by themselves
+//! segments = true        # and each pair of the fields
 //!
 //! [audit.limits]         # they apply to the interval of a check, never to its value alone
 //! ece = 0.05             # the whole interval must be on the good side to pass
 //! accuracy = 0.9
 //! gap = "off"            # takes a limit away that holds by default
+//!
+//! [log]                  # fields or columns, where they do not have a usual name
+//! label = "diagnosis"
+//! probs = ["p_*"]        # names, patterns, ranges; one name for a single field
+//! positive = "malignant" # the class that a single probability is of
+//! id = "patient"
 //! ```
 
 use std::collections::BTreeMap;
@@ -44,6 +52,23 @@ pub struct Gate {
     pub segments: Option<bool>,
     /// Limits by check, each with its line; `None` removes a default limit.
     pub limits: Vec<GateLimit>,
+    /// Names of fields and columns.
+    pub columns: GateColumns,
+}
+
+/// The names of fields and columns, as [`Fields`](crate::log::Fields) has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct GateColumns {
+    /// The true class.
+    pub label: Option<String>,
+    /// The name of the entity.
+    pub id: Option<String>,
+    /// The probabilities.
+    pub probs: Option<Vec<String>>,
+    /// The class that a single probability is of.
+    pub positive: Option<String>,
 }
 
 /// Whether a check that is undecided, or has a limit of its own and cannot be run, fails the audit.
@@ -87,10 +112,11 @@ pub enum GateError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    audit: Section,
+    audit: Option<Section>,
+    log: Option<GateColumns>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Section {
     strict: Option<bool>,
@@ -141,53 +167,53 @@ impl Gate {
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let ends = before.iter().filter(|byte| **byte == b'\n').count();
             GateError::Line {
-                line: line_of(before),
+                line: 1 + ends as u64,
                 what: "not UTF-8 text".to_string(),
             }
         })?;
+        // Once, and not for every limit: there may be as many as the file has lines.
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let line = |span: Option<Range<usize>>| {
-            let before = text.as_bytes().get(..span.map_or(0, |s| s.start));
-            line_of(before.unwrap_or_default())
+            let start = span.map_or(0, |span| span.start);
+            1 + ends.partition_point(|end| *end < start) as u64
         };
         let file: File = toml::from_str(text).map_err(|error| GateError::Line {
             line: line(error.span()),
             what: error.message().replace('\n', " "),
         })?;
-        if let Some(bins) = &file.audit.bins
+        if file.audit.is_none() && file.log.is_none() {
+            let what = "missing field `audit`: there is neither [audit] nor [log]".to_string();
+            return Err(GateError::Line { line: 1, what });
+        }
+        let audit = file.audit.unwrap_or_default();
+        if let Some(bins) = &audit.bins
             && !(1..=MAX_BINS).contains(bins.get_ref())
         {
             let what = format!("bins: {} is not between 1 and {MAX_BINS}", bins.get_ref());
             let line = line(Some(bins.span()));
             return Err(GateError::Line { line, what });
         }
-        let limits = file
-            .audit
-            .limits
-            .into_iter()
-            .map(|(check, value)| GateLimit {
-                line: line(Some(value.span())),
-                check: check.into_inner(),
-                value: match value.into_inner() {
-                    LimitValue::Number(value) => Some(value),
-                    LimitValue::Word(Off::Off) => None,
-                },
-            });
+        let limits = audit.limits.into_iter().map(|(check, value)| GateLimit {
+            line: line(Some(value.span())),
+            check: check.into_inner(),
+            value: match value.into_inner() {
+                LimitValue::Number(value) => Some(value),
+                LimitValue::Word(Off::Off) => None,
+            },
+        });
         Ok(Gate {
             limits: limits.collect(),
-            strict: file.audit.strict,
-            undecided: file.audit.undecided,
-            bins: file.audit.bins.map(Spanned::into_inner),
-            classes: file.audit.classes,
-            by: file.audit.by,
-            segments: file.audit.segments,
+            strict: audit.strict,
+            undecided: audit.undecided,
+            bins: audit.bins.map(Spanned::into_inner),
+            classes: audit.classes,
+            by: audit.by,
+            segments: audit.segments,
+            columns: file.log.unwrap_or_default(),
         })
     }
-}
-
-/// The line of what follows these bytes, counted from 1.
-fn line_of(before: &[u8]) -> u64 {
-    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
@@ -217,6 +243,11 @@ mod tests {
         ];
         assert_eq!(gate.limits, want);
         assert_eq!(Gate::parse(b"[audit]").unwrap(), Gate::default());
+        let columns = Gate::parse(b"[log]\nlabel = \"y\"\nprobs = [\"0..9\"]")
+            .unwrap()
+            .columns;
+        assert_eq!(columns.label.as_deref(), Some("y"));
+        assert_eq!(columns.probs, Some(vec!["0..9".to_string()]));
     }
 
     fn wrong(bytes: &[u8]) -> (u64, String) {
@@ -232,6 +263,7 @@ mod tests {
             ("", 1, "missing field `audit`"),
             ("[audit]\nstrickt = true", 2, "unknown field `strickt`"),
             ("[audit]\n[more]", 2, "unknown field `more`"),
+            ("[log]\nlable = \"y\"", 2, "unknown field `lable`"),
             ("[audit]\nbins = -1", 2, "invalid value"),
             ("[audit]\nundecided = \"no\"", 2, "unknown variant `no`"),
             (

@@ -20,11 +20,24 @@ const UNITS: f64 = (1u64 << 62) as f64;
 
 /// Counts and sums of one cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    count: u64,
-    correct: u64,
-    /// Sum of the confidences, in units of 2⁻⁶².
-    confidence: u128,
+pub(crate) struct Totals {
+    pub(crate) count: u64,
+    /// At most `count`.
+    pub(crate) correct: u64,
+    /// Sum of the confidences, in units of 2⁻⁶²: at most `count · 2⁶²`.
+    pub(crate) confidence: u128,
+}
+
+impl Totals {
+    /// The totals of both; `None` where the count overflows. Nothing else can, as it is bounded by
+    /// the count.
+    pub(crate) fn merged(self, other: Self) -> Option<Self> {
+        Some(Totals {
+            count: self.count.checked_add(other.count)?,
+            correct: self.correct + other.correct,
+            confidence: self.confidence + other.confidence,
+        })
+    }
 }
 
 /// One cell that is not empty.
@@ -142,9 +155,7 @@ impl Grid {
     /// Adds everything that `other` holds; `None` where a count overflows.
     pub fn merge(&mut self, other: &Grid) -> Option<()> {
         for (a, b) in self.cells.iter_mut().zip(&other.cells) {
-            a.count = a.count.checked_add(b.count)?;
-            a.correct += b.correct;
-            a.confidence += b.confidence;
+            *a = a.merged(*b)?;
         }
         Some(())
     }

@@ -28,7 +28,8 @@ mod class_tally;
 mod clusters;
 mod evidence_tally;
 mod gate_file;
-mod grid;
+// Within the crate, for the proof that cells merge.
+pub(crate) mod grid;
 mod histogram;
 mod intervals;
 mod item_tally;
@@ -56,7 +57,7 @@ pub use checks::{
     CHECKS, CONFIDENCE, CheckKind, ThresholdError, default_thresholds, set_threshold,
 };
 pub use clusters::Repeats;
-pub use gate_file::{Gate, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
+pub use gate_file::{Gate, GateColumns, GateError, GateLimit, MAX_GATE_BYTES, Undecided};
 pub use monitor::{
     Alarm, Direction, MAX_GROUPS, MAX_MONITOR_BYTES, Monitor, MonitorError, MonitorSettings, Part,
     Watch,

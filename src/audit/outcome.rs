@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::clusters::Repeats;
+use crate::log::Reading;
 
 /// The version of the schema: raised by any change of a name or meaning, not by a new name.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -192,6 +193,14 @@ pub struct Input {
     pub rows: u64,
     /// Rows whose prediction could be scored.
     pub usable: u64,
+    /// Rows whose answer was not logged but computed from their evidence.
+    pub computed: u64,
+    /// Rows whose sum is off by more than 10⁻⁶, which the digits that were written explain.
+    pub rounded: u64,
+    /// What it was read as.
+    pub reading: Reading,
+    /// Whether the calibration map was fitted on rows of this file; none without a map.
+    pub fitted_on: Option<bool>,
 }
 
 /// Rows that could not be used: none is dropped without being counted here.
@@ -203,6 +212,9 @@ pub struct Rejected {
     pub reasons: Vec<ReasonCount>,
     /// The first of them, by file and line; at most [`FIRST_REJECTIONS`].
     pub first: Vec<Rejection>,
+    /// Why all checks but that of validity are withheld, if they are: too many rows were left out for what
+    /// was predicted in them.
+    pub withheld: Option<String>,
 }
 
 /// How many rejected rows are listed.
@@ -244,6 +256,8 @@ pub struct ReportSettings {
     pub seed: u64,
     /// How far the sum of a distribution may be from one.
     pub tolerance: f64,
+    /// Whether it may be further where the digits that were written explain it, up to 0.01.
+    pub tolerance_follows_digits: bool,
     /// SHA-256 of the calibration map that answers were passed through, if any.
     pub calibration: Option<String>,
     /// The function by which weights follow from posteriors, or `none`.

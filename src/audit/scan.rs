@@ -11,7 +11,9 @@ use crate::answer::Answerer;
 use crate::calibration::CalibrationError;
 use crate::error::{Error, ErrorKind, Result};
 use crate::latent::Confidence;
-use crate::log::{ClassNames, LogBatch, LogReader, RowRules, check_names, sha256};
+use crate::log::{
+    ClassNames, LogBatch, LogReader, Reading, Reason, Tolerance, check_names, sha256,
+};
 use crate::model::LatentModel;
 
 /// More classes than this are refused: the top confidence is then at least about 1/1000, which
@@ -26,7 +28,9 @@ pub(super) struct ScanSettings {
     /// Number of equal-width bins.
     pub bins: usize,
     /// How far the sum of a distribution may be from one.
-    pub tolerance: f64,
+    pub tolerance: Tolerance,
+    /// Whether rows without an answer get the one that follows from their evidence.
+    pub from_evidence: bool,
     /// What answers evidence.
     pub answerer: Answerer,
     /// Whether the answer follows from the factors.
@@ -37,6 +41,8 @@ pub(super) struct ScanSettings {
     pub by: Vec<By>,
     /// Whether there are slices by pairs of fields too.
     pub segments: bool,
+    /// The options of a command line that say how the log is read.
+    pub reading: String,
 }
 
 impl ScanSettings {
@@ -53,7 +59,9 @@ impl ScanSettings {
                 .collect(),
             named: matches!(classes, ClassNames::Named(_)),
             bins: self.bins,
-            tolerance: self.tolerance,
+            tolerance: self.tolerance.least(),
+            digits: self.tolerance == Tolerance::Digits,
+            from_evidence: self.from_evidence,
             method: method.unwrap_or("none").to_string(),
             prior: prior.map(|prior| prior.probabilities().to_vec()),
             model: model.map(|(latent, digest)| ModelUsed {
@@ -65,6 +73,7 @@ impl ScanSettings {
             calibration: calibration.map(|map| sha256(map.to_json().as_bytes())),
             by: self.by.iter().map(ToString::to_string).collect(),
             segments: self.segments,
+            reading: self.reading.clone(),
         };
         Ok(Tally::new(settings)?)
     }
@@ -144,17 +153,17 @@ impl ScanSettings {
             sha256: sha256(&bytes),
             rows: n,
             usable: n,
+            computed: 0,
+            rounded: 0,
+            reading: Reading::in_memory(),
+            fitted_on: None,
         });
         Ok(tally)
     }
 
-    fn rules<'a>(&'a self, classes: &'a ClassNames, answer_field: &'a str) -> Rules<'a> {
+    fn rules<'a>(&'a self, classes: &'a ClassNames, batch: &'a LogBatch) -> Rules<'a> {
         Rules {
-            row: RowRules {
-                classes,
-                tolerance: self.tolerance,
-                answer_field,
-            },
+            row: batch.rules(classes, self.tolerance, self.from_evidence),
             answerer: &self.answerer,
             compare: self.compare,
             confidence: self.confidence,
@@ -178,7 +187,6 @@ pub(super) fn scan(
     let mut work = Work {
         name,
         settings,
-        answer_field: reader.answer_field().to_string(),
         slots: None,
         before: settings.tally(&ClassNames::Numbered(0))?,
         slicing: None,
@@ -201,14 +209,13 @@ pub(super) fn scan(
         told = read;
         std::mem::swap(&mut batch, &mut next);
     }
-    work.finish(reader.sha256())
+    work.finish(&reader)
 }
 
 /// One log on its way into a tally.
 struct Work<'a> {
     name: &'a str,
     settings: &'a ScanSettings,
-    answer_field: String,
     /// One tally a thread, once the classes are known.
     slots: Option<(ClassNames, Vec<Tally>)>,
     /// Rows before any that shows the classes: unusable whatever the classes are.
@@ -254,7 +261,7 @@ impl Work<'_> {
         }
         match &mut self.slots {
             Some((classes, slots)) => {
-                let rules = self.settings.rules(classes, &self.answer_field);
+                let rules = self.settings.rules(classes, batch);
                 let waiting = add_all(self.name, slots, batch, rules, self.slicing.as_ref());
                 if let Some(slicing) = &mut self.slicing {
                     slicing.add(waiting)?;
@@ -262,9 +269,7 @@ impl Work<'_> {
             }
             // Without classes no row is scored, so none waits.
             None => {
-                let rules = self
-                    .settings
-                    .rules(&ClassNames::Numbered(0), &self.answer_field);
+                let rules = self.settings.rules(&ClassNames::Numbered(0), batch);
                 add_all(
                     self.name,
                     std::slice::from_mut(&mut self.before),
@@ -277,34 +282,58 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn finish(self, sha256: String) -> Result<Tally> {
+    fn finish(self, reader: &LogReader<'_>) -> Result<Tally> {
+        let fail = |what: String| Err(Error::new(ErrorKind::Audit, what));
         let slots = self.slots.map(|(_, slots)| slots).unwrap_or_default();
         let mut slots = slots.into_iter();
-        let Some(mut whole) = slots.next() else {
-            let what = "there is no prediction; JSON lines with a label and probabilities are \
-                        needed, or a CSV file with a header";
-            let what = match self.before.unusable.first.first() {
+        let found = slots.next();
+        let known = found.is_some();
+        let mut whole = found.unwrap_or_else(|| self.before.clone());
+        for slot in slots {
+            whole.merge_counts(&slot)?;
+        }
+        whole.clusters.settle();
+        if known {
+            whole.merge_rejected(&self.before)?;
+        }
+        // Fields that no row has are no fault of the rows.
+        let lacking = |reason| whole.unusable.counts.get(&reason) == Some(&self.rows);
+        if self.rows > 0 && lacking(Reason::NoAnswer) {
+            let evidence = match self.settings.from_evidence {
+                true => "",
+                false => ", --answer-from-evidence has the evidence answered",
+            };
+            return fail(format!("{}{evidence}", reader.no_answer()));
+        }
+        if self.rows > 0 && lacking(Reason::NoLabel) {
+            return fail(reader.no_label());
+        }
+        if !known {
+            let what = "there is no prediction: no row shows a true class and probabilities";
+            return fail(match self.before.unusable.first.first() {
                 Some(row) => format!(
                     "{what}; the first row is line {}: {}: {}",
                     row.line, row.field, row.message
                 ),
                 None => what.to_string(),
-            };
-            return Err(Error::new(ErrorKind::Audit, what));
-        };
-        for slot in slots {
-            whole.merge_counts(&slot)?;
+            });
         }
         whole.clusters.settle();
         if let Some(slicing) = self.slicing {
             whole.slices = slicing.finish();
         }
         whole.merge_rejected(&self.before)?;
+        let sha256 = reader.sha256();
+        let map = self.settings.answerer.calibration();
         whole.inputs.push(Input {
             name: self.name.to_string(),
-            sha256,
             rows: self.rows,
             usable: whole.usable(),
+            computed: whole.evidence.computed,
+            rounded: whole.rounded,
+            reading: reader.reading(),
+            fitted_on: map.map(|map| map.was_fitted_on(&sha256)),
+            sha256,
         });
         Ok(whole)
     }

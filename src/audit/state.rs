@@ -118,6 +118,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
             &n,
             &tally.checked,
             &tally.invalid,
+            &tally.rounded,
             &evidence.rows,
             &evidence.computed,
             &evidence.compared,
@@ -161,7 +162,9 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
         (scores.impossible <= n, "the log loss"),
         (n + tally.unusable.count() == rows, "the number of rows"),
         (
-            tally.invalid <= tally.checked && tally.checked <= rows,
+            tally.invalid <= tally.checked
+                && tally.rounded <= tally.checked
+                && tally.checked <= rows,
             "the checked rows",
         ),
         (

@@ -34,6 +34,10 @@ pub struct TallySettings {
     pub bins: usize,
     /// How far the sum of a distribution may be from one.
     pub tolerance: f64,
+    /// Whether it may be further where the digits that were written explain it.
+    pub digits: bool,
+    /// Whether rows without an answer get the one that follows from their evidence.
+    pub from_evidence: bool,
     /// How the answer follows from the factors: the name of a [`Method`], or `none`.
     pub method: String,
     /// The prior that the method uses.
@@ -51,6 +55,9 @@ pub struct TallySettings {
     /// Whether there are slices by pairs of these fields too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub segments: bool,
+    /// The options of a command line that say how the log is read.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reading: String,
 }
 
 impl TallySettings {
@@ -136,6 +143,8 @@ pub struct Tally {
     pub checked: u64,
     /// Rows that failed validation.
     pub invalid: u64,
+    /// Rows whose sum is off by more than the tolerance, which the digits that were written explain.
+    pub rounded: u64,
     /// The invalid rows whose sums are furthest from one.
     pub worst_sums: Worst,
     /// Predictions that could be scored.
@@ -192,6 +201,7 @@ impl Tally {
             unusable: Unusable::default(),
             checked: 0,
             invalid: 0,
+            rounded: 0,
             worst_sums: Worst::default(),
             evidence: EvidenceTally::default(),
             items: ItemTally::default(),
@@ -226,6 +236,7 @@ impl Tally {
         match prediction.and_then(|prediction| rules.answerer.row(prediction, rules.row)) {
             Ok(row) => {
                 self.checked += 1;
+                self.rounded += u64::from(row.tolerance > rules.row.tolerance.least());
                 if let Err(error) = self.add_row(at, line, row, rules, waiting) {
                     self.reject(at, error);
                 }
@@ -298,6 +309,7 @@ impl Tally {
             false => None,
         };
         let logged_answer = row.answer.is_some();
+        let tolerance = row.tolerance;
         let sets = rules
             .answerer
             .calibration()
@@ -340,7 +352,7 @@ impl Tally {
             Some(file) => {
                 let p = if logged_answer {
                     // As a map is fitted to it.
-                    Distribution::from_rounded(answer, &rules.row.tolerance)
+                    Distribution::from_rounded(answer, &tolerance)
                 } else {
                     // As `infer` passes it on, not divided by its sum a second time.
                     Distribution::new(answer)
@@ -388,6 +400,8 @@ impl Tally {
             (a.classes == b.classes && a.named == b.named, "classes"),
             (a.bins == b.bins, "bins"),
             (a.tolerance == b.tolerance, "tolerance"),
+            (a.digits == b.digits, "tolerance"),
+            (a.from_evidence == b.from_evidence, "answer-from-evidence"),
             (a.method == b.method, "method"),
             (a.prior == b.prior, "prior"),
             (a.confidence == b.confidence, "confidence"),
@@ -401,6 +415,10 @@ impl Tally {
             if !equal {
                 return Err(MergeError::Unlike { setting });
             }
+        }
+        // Parts that were read with other options but agree in all of the above: the same one in any order.
+        if other.settings.reading > self.settings.reading {
+            self.settings.reading.clone_from(&other.settings.reading);
         }
         for input in &other.inputs {
             let place = self.inputs.partition_point(|have| have < input);
@@ -441,6 +459,7 @@ impl Tally {
         for (a, b) in [
             (&mut self.checked, other.checked),
             (&mut self.invalid, other.invalid),
+            (&mut self.rounded, other.rounded),
         ] {
             *a = a.checked_add(b).ok_or(MergeError::TooMany)?;
         }

@@ -9,16 +9,24 @@ use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser, threads};
 use super::output::{Output, check_distinct};
+use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::calibration::MapError;
 use crate::error::Error;
-use crate::log::{ClassNames, Format, Limits, LogBatch, LogReader, Reason, RowError, RowRules};
+use crate::log::{
+    ClassNames, Limits, LogBatch, LogReader, Reading, Reason, RowError, RowRules, Tolerance,
+};
 use crate::model::{CalibrationFile, LatentModel};
 
+mod writer;
+
+use self::writer::Writer;
+
 const EXAMPLES: &str = "\
-The log comes out as it went in, JSON lines as JSON lines and CSV as CSV: same rows, same order, every
-other field and column as it was, with the calibrated probabilities in place of the logged ones. Labels
+The log comes out in the format that it went in, compressed where it was: same rows, same order, every
+other field and column as it was, with the calibrated probabilities in place of the logged ones. (Arrow is
+read but not written.) Labels
 are not needed. A JSON line without an answer gets the one that follows from its evidence, as by `lpf
 infer` with the same options. A conformal map leaves the probabilities as they are and adds the set of
 classes: the field `set`, or a column of that name with the classes between bars (a|b).
@@ -32,20 +40,19 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A log of predictions: JSON lines, or CSV where the name ends in .csv; - for standard input
+    /// A log of predictions: JSON lines, a JSON array, CSV, TSV or Parquet; - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
     #[command(flatten)]
     input: InputOptions,
 
+    #[command(flatten)]
+    settings: SettingsFile,
+
     /// A map fitted by `lpf calibrate`
     #[arg(long, value_name = "FILE")]
     calibration: PathBuf,
-
-    /// The JSON field of the answer
-    #[arg(long, value_name = "FIELD", default_value = "probs")]
-    answer: String,
 
     /// How factors are combined, as --method of `lpf infer`
     #[arg(long, value_parser = method_parser(), default_value = "spn")]
@@ -77,30 +84,27 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let Some(map) = answerer.calibration() else {
         return Err(Failure::Usage("--calibration is needed".to_string()));
     };
-    let format = args.input.format(&args.file, &args.answer);
-    if matches!(format, Format::Parquet(_)) {
-        let what = "Parquet is read but not written; convert the log to CSV or JSON lines first";
-        return Err(Failure::Usage(format!("{}: {what}", args.file.display())));
-    }
+    let mut format = args.input.format(&args.settings.read()?.0.columns)?;
+    format.fields.unlabelled = true;
     let reader = match is_stream(&args.file) {
         true => LogReader::new_within(std::io::stdin(), &format, limits),
         false => LogReader::open_within(&args.file, &format, limits),
     };
     let mut reader = reader.map_err(|error| failed(error.into()))?;
-    let mut output = Output::create(args.output.as_deref())?;
+    let output = Output::create(args.output.as_deref())?;
     let sets = map.map.sets().is_some();
+    let mut writer = Writer::new(output, &reader, args, &format, limits, sets)?;
     let mut rows = 0;
     threads(args.threads)?.install(|| -> Result<(), Failure> {
         let mut known: Option<ClassNames> = None;
         let mut headed = false;
-        let answer_field = reader.answer_field().to_string();
         let mut batch = LogBatch::default();
         while reader
             .fill(&mut batch)
             .map_err(|error| failed(error.into()))?
         {
             if let (Some(header), false) = (reader.header(), headed) {
-                output.write(&heading(header, sets))?;
+                writer.text(&heading(header, &reader.reading(), sets))?;
                 headed = true;
             }
             if known.is_none() {
@@ -112,26 +116,20 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
                 }
             }
             let nothing = ClassNames::Numbered(0);
-            let rules = RowRules {
-                classes: known.as_ref().unwrap_or(&nothing),
-                tolerance: answerer.expectations().tolerance,
-                answer_field: &answer_field,
-            };
-            let lines: Vec<Result<Vec<u8>, Failure>> = (0..batch.len())
+            let classes = known.as_ref().unwrap_or(&nothing);
+            let computed = args.input.answers_evidence(&format);
+            let rules = batch.rules(classes, Tolerance::Digits, computed);
+            let lines = writer.takes_lines();
+            let done: Vec<Result<Applied, Failure>> = (0..batch.len())
                 .into_par_iter()
                 .map(|i| {
-                    let applied = applied(&answerer, map, rules, &batch, i);
+                    let applied = applied(&answerer, map, rules, &batch, i, lines);
                     let line = batch.row(i).number;
                     applied.map_err(|error| Failure::line(&args.file, line, error))
                 })
                 .collect();
-            let mut bytes = Vec::new();
-            for line in lines {
-                bytes.append(&mut line?);
-                bytes.push(b'\n');
-                rows += 1;
-            }
-            output.write(&bytes)?;
+            rows += done.len();
+            writer.rows(done)?;
         }
         Ok(())
     })?;
@@ -140,18 +138,28 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             path: args.file.clone(),
         });
     }
-    output.finish()?;
+    writer.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The header of the output: that of the input, with one more column where there are sets.
-fn heading(header: &[u8], sets: bool) -> Vec<u8> {
+fn heading(header: &[u8], reading: &Reading, sets: bool) -> Vec<u8> {
     let (line, end) = match header.strip_suffix(b"\r") {
         Some(line) => (line, &b"\r\n"[..]),
         None => (header, &b"\n"[..]),
     };
-    let more: &[u8] = if sets { b",set" } else { b"" };
-    [line, more, end].concat()
+    let separator: &[u8] = match &*reading.format {
+        "TSV" => b"\t",
+        "CSV (semicolons)" => b";",
+        "CSV (bars)" => b"|",
+        _ => b",",
+    };
+    let more = if sets {
+        [separator, b"set"].concat()
+    } else {
+        Vec::new()
+    };
+    [line, &more, end].concat()
 }
 
 /// That the map is for these classes.
@@ -167,20 +175,30 @@ fn check(map: &CalibrationFile, classes: &ClassNames) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The line of a row with the answer that the map gives.
+/// A row that the map was applied to: its line, or where there are none its answer.
+pub(super) enum Applied {
+    Line(Vec<u8>),
+    Answer(Vec<f64>),
+}
+
+/// A row with the answer that the map gives.
 fn applied(
     answerer: &Answerer,
     map: &CalibrationFile,
     rules: RowRules<'_>,
     batch: &LogBatch,
     index: usize,
-) -> Result<Vec<u8>, RowError> {
+    lines: bool,
+) -> Result<Applied, RowError> {
     let field = rules.answer_field;
     let mut row = answerer.row(batch.row(index).prediction?, rules)?;
     let answer = answerer.answer_of(&mut row, rules)?;
     let unmapped =
         |error: MapError| RowError::new(Reason::NotADistribution, field, error.to_string());
     let calibrated = map.apply(&answer).map_err(unmapped)?;
+    if !lines {
+        return Ok(Applied::Answer(calibrated.distribution.into_vec()));
+    }
     let weights = row
         .evidence
         .as_ref()
@@ -188,6 +206,7 @@ fn applied(
     let set = map.set(&answer, weights).map_err(unmapped)?;
     let p = calibrated.distribution.probabilities();
     batch
-        .with_answer(index, p, set.as_deref().map(|set| (set, rules.classes)))
-        .ok_or_else(|| RowError::no_answer(field))
+        .with_answer(index, p, rules.classes, set.as_deref())
+        .map(Applied::Line)
+        .ok_or_else(|| RowError::no_answer(rules))
 }

@@ -70,6 +70,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
                 .as_str(),
         ),
     };
+    // Before the work: a place that cannot be written is said at once.
+    let mut output = Output::create(args.output.as_deref())?;
     // Only what is asked for: some verdicts take seconds.
     let wanted = |claim: &Claim| {
         let section = args.section.as_deref();
@@ -85,7 +87,6 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             words.is_none_or(|words| speaks_of(entry, words))
         })
         .collect();
-    let mut output = Output::create(args.output.as_deref())?;
     let look = look(output.is_terminal());
     let text = match args.format {
         Format::Json => {

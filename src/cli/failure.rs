@@ -16,16 +16,13 @@ pub enum Failure {
     #[error("error: {}", message(.0))]
     Usage(String),
     /// A file cannot be opened or read.
-    #[error("{}: cannot be read: {error}", shown(path))]
+    #[error("error: {}: cannot be read: {error}", shown(path))]
     Read { path: PathBuf, error: io::Error },
     /// A file has no record.
-    #[error(
-        "{}: there is no record; one JSON object per line is needed",
-        shown(path)
-    )]
+    #[error("error: {}: there is no row", shown(path))]
     NoRecords { path: PathBuf },
     /// A line is wrong.
-    #[error("{}:{line}: {}", shown(path), message(what))]
+    #[error("error: {}:{line}: {}", shown(path), message(what))]
     Line {
         /// Which file.
         path: PathBuf,
@@ -35,10 +32,10 @@ pub enum Failure {
         what: String,
     },
     /// The output cannot be written.
-    #[error("{}: cannot be written: {error}", message(to))]
+    #[error("error: {}: cannot be written: {error}", message(to))]
     Write { to: String, error: io::Error },
     /// The reader of our output has gone.
-    #[error("the output was closed")]
+    #[error("error: the output was closed")]
     ClosedPipe,
     /// No threads to work with.
     #[error("error: cannot start threads: {}", message(.0))]

@@ -7,27 +7,49 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::Failure;
-use crate::log::{ColumnNames, Format};
+use crate::audit::GateColumns;
+use crate::log::{Fields, Format, Kind};
 
-/// How logs are read.
-#[derive(Debug, clap::Args)]
+/// How logs are read; the same for every format.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Reading logs")]
 pub(crate) struct InputOptions {
-    /// The format of the files [default: by their names]
+    /// The format of the files [default: by their names and first bytes]
     #[arg(long, value_enum)]
-    input_format: Option<InputFormat>,
+    pub(super) input_format: Option<InputFormat>,
 
-    /// The column of the true class, in CSV and Parquet [default: label]
-    #[arg(long, value_name = "COLUMN")]
-    label_column: Option<String>,
+    /// The field or column of the true class [default: label, y_true, target, y, ...]
+    #[arg(long, alias = "label-column", value_name = "FIELD")]
+    pub(super) label: Option<String>,
 
-    /// The column that names the row, in CSV and Parquet [default: entity or id]
-    #[arg(long, value_name = "COLUMN")]
-    id_column: Option<String>,
+    /// The field or column that names the row [default: entity or id]
+    #[arg(long, alias = "id-column", value_name = "FIELD")]
+    pub(super) id: Option<String>,
 
-    /// The columns of the probabilities, in CSV and Parquet; their names are the classes [default:
-    /// those that start with prob_ or p_]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
-    prob_columns: Option<Vec<String>>,
+    /// Where the probabilities are: one field with a number (of the positive class), a list or an object,
+    /// or one for each class: names, patterns ('p*') and ranges (0..9) [default: the usual names, such as
+    /// probs, distribution, y_prob, prob_CLASS, 0..n]
+    #[arg(
+        long,
+        alias = "answer",
+        alias = "prob-columns",
+        value_name = "A,B,C",
+        value_delimiter = ','
+    )]
+    pub(super) probs: Option<Vec<String>>,
+
+    /// The class that a single probability is of; every other label counts against it [default: 1, against
+    /// 0]
+    #[arg(long, value_name = "CLASS", conflicts_with = "classes")]
+    pub(super) positive: Option<String>,
+
+    /// Give rows without an answer the one that follows from their evidence
+    #[arg(long)]
+    pub(super) answer_from_evidence: bool,
+
+    /// Weights of rows are not supported; this says why
+    #[arg(long, value_name = "FIELD", hide = true)]
+    pub(super) weight: Option<String>,
 }
 
 /// Formats of logs.
@@ -35,28 +57,53 @@ pub(crate) struct InputOptions {
 pub(crate) enum InputFormat {
     /// One JSON object a line
     Jsonl,
-    /// Comma-separated values with a header
+    /// An array of JSON objects
+    Json,
+    /// A header and a line a row, separated by commas, semicolons, tabs or bars
     Csv,
-    /// Parquet, one column a class
+    /// The same, by tabs
+    Tsv,
+    /// Parquet
     Parquet,
+    /// Arrow IPC: a file (Feather) or a stream
+    Arrow,
 }
 
 impl InputOptions {
-    /// The format of a file: as asked for, or else by its name; in JSON the answer is in the field
-    /// `answer`.
-    pub(crate) fn format(&self, path: &Path, answer: &str) -> Format {
-        let names = ColumnNames {
-            label: self.label_column.clone(),
-            id: self.id_column.clone(),
-            probabilities: self.prob_columns.clone(),
-        };
-        match (self.input_format, Format::of_path(path)) {
-            (Some(InputFormat::Csv), _) | (None, Format::Csv(_)) => Format::Csv(names),
-            (Some(InputFormat::Parquet), _) | (None, Format::Parquet(_)) => Format::Parquet(names),
-            _ => Format::JsonLines {
-                answer: answer.to_string(),
-            },
+    /// The format of logs, as asked for on the command line or else in a file of settings.
+    ///
+    /// # Errors
+    /// Where something is asked for that is not there.
+    pub(crate) fn format(&self, columns: &GateColumns) -> Result<Format, Failure> {
+        if self.weight.is_some() {
+            let what = "--weight: weights of rows are not supported: the intervals of all checks count \
+                        rows, each as one observation; for rows that stand for several, repeat them and \
+                        say --independent-rows only if they are";
+            return Err(Failure::Usage(what.to_string()));
         }
+        let or = |own: &Option<String>, file: &Option<String>| own.clone().or_else(|| file.clone());
+        Ok(Format {
+            kind: self.input_format.map(|format| match format {
+                InputFormat::Jsonl => Kind::JsonLines,
+                InputFormat::Json => Kind::Json,
+                InputFormat::Csv | InputFormat::Tsv => Kind::Csv,
+                InputFormat::Parquet => Kind::Parquet,
+                InputFormat::Arrow => Kind::Arrow,
+            }),
+            fields: Fields {
+                label: or(&self.label, &columns.label),
+                id: or(&self.id, &columns.id),
+                probabilities: self.probs.clone().or_else(|| columns.probs.clone()),
+                positive: or(&self.positive, &columns.positive),
+                ..Fields::default()
+            },
+        })
+    }
+
+    /// Whether rows without an answer get the one that follows from their evidence, in commands that take
+    /// evidence as `lpf infer` does: unless the field of the answer was named, and so has to be there.
+    pub(crate) fn answers_evidence(&self, format: &Format) -> bool {
+        self.answer_from_evidence || format.fields.probabilities.is_none()
     }
 }
 

@@ -17,6 +17,8 @@ mod memory;
 mod monitor;
 mod options;
 mod output;
+mod settings;
+mod shell;
 mod signals;
 mod train;
 mod verify;
@@ -35,11 +37,14 @@ use crate::report::table_text;
 /// Where proofs and properties leave their outcome.
 const RECORDS: &str = "target/lpf";
 
+/// The stack of the thread that does the work; inputs nest to a limit, far below it.
+const STACK: usize = 8 << 20;
+
 /// Latent Posterior Factors, and the evidence for what they guarantee.
 #[derive(Debug, Parser)]
 #[command(
     name = "lpf",
-    version,
+    version = env!("LPF_VERSION"),
     arg_required_else_help = true,
     max_term_width = 100
 )]
@@ -56,6 +61,10 @@ struct Cli {
     /// (`lpf limits` lists them)
     #[arg(long, global = true, value_name = "LIMIT=N")]
     max: Vec<String>,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,27 +82,33 @@ enum Command {
     Verify(verify::Args),
     /// List the limits of what is taken in, with their values.
     Limits,
+    Completions(shell::CompletionArgs),
+    Man(shell::ManualArgs),
 }
 
 /// Runs the command that the process's arguments ask for.
 ///
 /// Whatever happens, the process ends with 0, 1 or 2, or by the signal that ended it.
 pub fn main() -> ExitCode {
-    main_with(std::env::args_os())
+    main_with(std::env::args_os().collect())
 }
 
 /// Runs the command that these arguments ask for, of which the first is the name of the program; it takes
 /// over the signals of the process. Otherwise as [`main`].
-pub fn main_with<A: Into<std::ffi::OsString> + Clone>(
-    arguments: impl IntoIterator<Item = A> + std::panic::UnwindSafe,
-) -> ExitCode {
-    let outcome = std::panic::catch_unwind(|| {
+pub fn main_with(arguments: Vec<std::ffi::OsString>) -> ExitCode {
+    let work = move || {
         signals::install()?;
         match Cli::try_parse_from(arguments) {
             Ok(cli) => run(&cli),
             Err(answer) => answered(&answer),
         }
-    });
+    };
+    // A stack of our own, as large wherever the command runs: the first thread has what the system gives.
+    let thread = std::thread::Builder::new().name("main".to_string());
+    let outcome = match thread.stack_size(STACK).spawn(work) {
+        Ok(running) => running.join(),
+        Err(error) => Ok(Err(Failure::Threads(error.to_string()))),
+    };
     match outcome {
         Ok(Ok(code)) => code,
         // Whoever read our output has seen enough; that is not an error.
@@ -111,6 +126,7 @@ pub fn main_with<A: Into<std::ffi::OsString> + Clone>(
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    output::be_quiet(cli.quiet);
     memory::watch(cli.memory)?;
     let limits = &limits(&cli.max)?;
     match &cli.command {
@@ -126,6 +142,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Experiment(args) => experiment::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Limits => list_limits(limits),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::manual(args),
     }
 }
 

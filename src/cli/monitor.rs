@@ -8,13 +8,15 @@ use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser};
 use super::output::{Output, check_distinct};
+use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::audit::{Alarm, Monitor, MonitorError, MonitorSettings};
 use crate::calibration::Calibrated;
 use crate::error::Error;
 use crate::log::{
-    ClassNames, Limits, LogBatch, LogReader, Prediction, Reason, RowError, RowRules, sha256,
+    ClassNames, Limits, LogBatch, LogReader, Prediction, Reason, RowError, RowRules, Tolerance,
+    sha256,
 };
 use crate::model::LatentModel;
 use crate::report::{alarm_text, monitor_html, monitor_text};
@@ -55,6 +57,9 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputOptions,
 
+    #[command(flatten)]
+    settings: SettingsFile,
+
     /// The probability of any alarm, ever, on predictions that keep within the margin
     #[arg(long, value_name = "A", default_value_t = 0.05)]
     alpha: f64,
@@ -87,10 +92,6 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     calibration: Option<PathBuf>,
 
-    /// The JSON field of the logged answer; a line without it is answered from its evidence
-    #[arg(long, value_name = "FIELD", default_value = "probs")]
-    answer: String,
-
     /// How factors are combined, as --method of `lpf infer`
     #[arg(long, value_parser = method_parser(), default_value = "spn")]
     aggregation: Method,
@@ -122,7 +123,8 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     };
     // Wrong settings are found before anything is read.
     Monitor::new(settings.clone(), Vec::new()).map_err(usage)?;
-    let format = args.input.format(&args.file, &args.answer);
+    let mut format = args.input.format(&args.settings.read()?.0.columns)?;
+    format.fields.others.extend(args.by.clone());
     let reader = match is_stream(&args.file) {
         true => LogReader::new_within(std::io::stdin(), &format, limits),
         false => LogReader::open_within(&args.file, &format, limits),
@@ -132,7 +134,7 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
         args,
         answerer: &answerer,
         settings,
-        answer_field: reader.answer_field().to_string(),
+        from_evidence: args.input.answers_evidence(&format),
         known: None,
         output: Output::create(None)?,
     };
@@ -164,7 +166,8 @@ struct Watching<'a> {
     args: &'a Args,
     answerer: &'a Answerer,
     settings: MonitorSettings,
-    answer_field: String,
+    /// Whether rows without an answer get the one that follows from their evidence.
+    from_evidence: bool,
     /// The classes, and what has been seen, once there are rows.
     known: Option<(ClassNames, Monitor)>,
     output: Output,
@@ -229,11 +232,9 @@ impl Watching<'_> {
     fn add(&mut self, batch: &LogBatch, index: usize) -> Result<Vec<Alarm>, String> {
         let shown = |error: RowError| error.to_string();
         let nothing = ClassNames::Numbered(0);
-        let rules = RowRules {
-            classes: self.known.as_ref().map_or(&nothing, |(classes, _)| classes),
-            tolerance: self.answerer.expectations().tolerance,
-            answer_field: &self.answer_field,
-        };
+        let classes = self.known.as_ref().map_or(&nothing, |(classes, _)| classes);
+        let computed = self.from_evidence;
+        let rules = batch.rules(classes, Tolerance::Digits, computed);
         let (calibrated, label) =
             answered(self.answerer, rules, batch.row(index).prediction).map_err(shown)?;
         let group = match &self.args.by {

@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Failure;
 use crate::files::NewFile;
@@ -80,6 +81,25 @@ pub(crate) fn write(path: Option<&Path>, text: &str) -> Result<(), Failure> {
     let mut output = Output::create(path)?;
     output.write(text.as_bytes())?;
     output.finish()
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether notes and progress are to be left out.
+pub(crate) fn be_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether nothing but errors is to be said.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Says something that is no error on standard error, unless asked not to.
+pub(crate) fn note(line: &str) {
+    if !is_quiet() {
+        say(line);
+    }
 }
 
 /// Says something on standard error. Where that cannot be written there is nobody left to tell.

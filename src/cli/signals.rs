@@ -2,7 +2,7 @@
 //!
 //! | signal | what happens |
 //! |---|---|
-//! | SIGINT, SIGTERM, SIGHUP | unfinished files are removed, then the process ends by that signal; not where it was started with the signal ignored (`nohup`) |
+//! | SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU | unfinished files are removed, then the process ends by that signal; not where it was started with the signal ignored (`nohup`) |
 //! | SIGINT in `lpf train` | the first one asks for an end after the current epoch |
 //! | SIGXFSZ | ignored: the write that is too long fails with an error like any other |
 //! | SIGABRT | exit code 2: that is how the language ends where the system gives no memory |
@@ -25,13 +25,13 @@ fn failed(error: impl ToString) -> Failure {
 /// [`Failure::Threads`] where the system refuses.
 #[cfg(unix)]
 pub(super) fn install() -> Result<(), Failure> {
-    use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
     use signal_hook::{flag, iterator::Signals};
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(failed)?;
     let always = Arc::new(AtomicBool::new(true));
     flag::register_conditional_shutdown(SIGABRT, 2, always).map_err(failed)?;
     let ignored = ignored();
-    let heeded = [SIGINT, SIGTERM, SIGHUP]
+    let heeded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU]
         .into_iter()
         .filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let mut signals = Signals::new(heeded).map_err(failed)?;

@@ -278,7 +278,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     let sentence = format!(
         "{} A bound of {:.3} on a quantity that is at most 1 {}. The mean ECE of {} of {} rows on the \
          author's data is one that perfectly calibrated predictions have in at least 5 % of test \
-         sets. With the weights of the author's own implementation single items have an ECE of \
+         sets. With a model that the author's own implementation trained, single items have an ECE of \
          {:.3}, the product one of {:.3} and the plain mean one of {:.3}; `readings` tries what else \
          may be behind the paper's numbers.",
         agreement.sentence(),

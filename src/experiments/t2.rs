@@ -350,7 +350,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
         table(
             "T2.slope",
             &format!(
-                "The rate: theory has a slope of −1/2, the paper's means have {:.4} with R² = {:.4}",
+                "The rate: theory has a slope of −1/2, the paper's root mean squares one of {:.4} with R² = {:.4}",
                 theirs.slope, theirs.r_squared
             ),
             [&slopes(&author), &slopes(&known)],

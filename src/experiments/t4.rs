@@ -274,7 +274,7 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     let sentence = format!(
         "{} The paper's conflict pairs entities ({between:.3} bits here), which differ because their \
          classes do; the items of one entity, of which its theorem speaks, differ by {within:.3} bits. \
-         With the weights of the author's own implementation H̄ is {:.3} bits, the conflict between \
+         With a model that the author's own implementation trained, H̄ is {:.3} bits, the conflict between \
          entities {:.3} and the product's ECE {:.3}.",
         agreement.sentence(),
         theirs.factor_entropy,

@@ -251,8 +251,8 @@ fn run(lab: &Lab, progress: &dyn Progress) -> Result<Outcome, ExperimentError> {
     let theirs = with_their_weights(lab)?;
     let shown = theirs.map(|variance| format!("{variance:.3}")).join(", ");
     let sentence = format!(
-        "{} Variances depend on how sure the decoder is: with the weights of the author's own \
-         implementation the aleatoric one is {shown} over K = 1, 2, 3, 5.",
+        "{} Variances depend on how sure the decoder is: with a model that the author's own \
+         implementation trained, the aleatoric one is {shown} over K = 1, 2, 3, 5.",
         agreement.sentence()
     );
     let mut outcome = EXPERIMENT.outcome(settings, sentence);

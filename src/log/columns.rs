@@ -1,39 +1,30 @@
-//! Predictions in columns: one of labels, one of probabilities a class, perhaps one of names.
+//! Predictions in columns: one of labels, one of probabilities a class or one of all of them, perhaps one
+//! of names.
 //!
-//! In comma-separated values a header line names the columns, then each line is a prediction. A
+//! In values separated by commas, semicolons, tabs or bars a header line names the columns, then each line is a prediction. A
 //! field may be quoted as RFC 4180 has it (`"a ""b"", c"`), but no field may hold a line break:
 //! lines are shared out among threads before anything is known about them.
 
 use std::borrow::Cow;
 
 use super::brief::brief_name;
+use super::fields::{Fields, Found, listed_names};
 use super::limits::{LimitError, Limits};
-use super::record::{Label, Prediction, check_names};
+use super::record::{Given, Label, Prediction, check_names};
 use super::row::{Reason, RowError};
-
-/// Prefixes by which columns of probabilities are recognized; what follows is the class.
-pub(super) const PREFIXES: [&str; 2] = ["prob_", "p_"];
 
 /// Which columns hold what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     names: Vec<String>,
-    pub(super) label: usize,
+    pub(super) label: Option<usize>,
     pub(super) id: Option<usize>,
-    /// One for each class.
+    /// One for each class, or a single one.
     pub(super) probabilities: Vec<usize>,
-    classes: Vec<String>,
-}
-
-/// The names of the columns, where they are not the usual ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnNames {
-    /// The column of the true class; by default `label`.
-    pub label: Option<String>,
-    /// The column that names the entity; by default `entity` or `id`, where there is one.
-    pub id: Option<String>,
-    /// The columns of the probabilities; by default those that start with `prob_` or `p_`.
-    pub probabilities: Option<Vec<String>>,
+    /// The classes that the columns name; none for a single column.
+    classes: Option<Vec<String>>,
+    /// What stands between the fields of a line.
+    separator: u8,
 }
 
 /// Why the columns of a table cannot be used.
@@ -53,9 +44,24 @@ pub enum ColumnsError {
     /// A column is missing.
     #[error("there is no column {name}; the columns are {columns}")]
     Missing { name: String, columns: String },
+    /// No column holds labels.
+    #[error(
+        "no column of true classes, such as label, y_true or target; the columns are {columns}; name it \
+         with --label"
+    )]
+    NoLabel { columns: String },
     /// No column holds probabilities.
-    #[error("no column starts with prob_ or p_; name the columns of the probabilities")]
-    NoProbabilities,
+    #[error(
+        "no columns of probabilities, such as y_prob, prob_CLASS or 0, 1, 2; the columns are {columns}; \
+         name them with --probs (names, patterns such as 'p*', ranges such as 0..9)"
+    )]
+    NoProbabilities { columns: String },
+    /// One column that may be the probability of anything.
+    #[error(
+        "{column} is the only column of probabilities; if it is the probability of {class} against all \
+         else, say --positive {class}"
+    )]
+    Alone { column: String, class: String },
     /// Class names that cannot tell classes apart.
     #[error("the classes of the columns: {0}")]
     Classes(&'static str),
@@ -69,22 +75,28 @@ fn unreadable(what: impl Into<String>) -> RowError {
 }
 
 impl Columns {
-    /// Finds the columns in the header line of comma-separated values.
+    /// Finds the columns in the header line of separated values: commas, semicolons, tabs or bars, of
+    /// which there are the most.
     ///
     /// # Errors
     /// [`ColumnsError`].
     pub fn of_header(
         header: &[u8],
-        wanted: &ColumnNames,
+        wanted: &Fields,
         limits: &Limits,
     ) -> Result<Self, ColumnsError> {
         let text = std::str::from_utf8(header).map_err(|_| ColumnsError::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        // There are no more fields than commas and one.
-        limits.columns(1 + text.bytes().filter(|b| *b == b',').count() as u64)?;
-        let names = fields(text).ok_or(ColumnsError::OpenQuote)?;
+        let separator = separator(text);
+        // There are no more fields than separators and one.
+        limits.columns(1 + text.bytes().filter(|b| *b == separator).count() as u64)?;
+        let names = fields(text, separator).ok_or(ColumnsError::OpenQuote)?;
         let names = names.into_iter().map(|n| n.trim().to_string()).collect();
-        Columns::of_names(names, wanted, limits)
+        let columns = Columns::of_names(names, wanted, limits)?;
+        Ok(Columns {
+            separator,
+            ..columns
+        })
     }
 
     /// Finds the columns among all that there are.
@@ -93,73 +105,46 @@ impl Columns {
     /// [`ColumnsError`].
     pub fn of_names(
         names: Vec<String>,
-        wanted: &ColumnNames,
+        wanted: &Fields,
         limits: &Limits,
     ) -> Result<Self, ColumnsError> {
         let longest = names.iter().map(String::len).max().unwrap_or(0);
         limits.name_bytes(longest as u64)?;
-        // Columns that are not read may be called anything: pandas leaves that of its index without
-        // a name.
-        let found = |name: &str| {
-            let mut all = names.iter().enumerate().filter(|(_, n)| *n == name);
-            match (all.next(), all.next()) {
-                (_, Some(_)) => Err(ColumnsError::Repeated(brief_name(name).into_owned())),
-                (first, None) => Ok(first.map(|(i, _)| i)),
+        let answer = wanted.answer_among(&names)?;
+        let answer = answer.ok_or_else(|| ColumnsError::NoProbabilities {
+            columns: listed_names(&names),
+        })?;
+        let label = wanted.label_among(&names)?;
+        if label.is_none() && !wanted.unlabelled {
+            let columns = listed_names(&names);
+            return Err(ColumnsError::NoLabel { columns });
+        }
+        let id = wanted.id_among(&names)?;
+        let (probabilities, classes) = match answer {
+            Found::One(at) => (vec![at], None),
+            Found::Each { columns, classes } => {
+                limits.classes(classes.len() as u64)?;
+                check_names(&classes).map_err(ColumnsError::Classes)?;
+                (columns, Some(classes))
             }
         };
-        let need = |name: &str| {
-            found(name)?.ok_or_else(|| {
-                let shown = names.iter().take(20).map(|n| brief_name(n));
-                let shown: Vec<Cow<'_, str>> = shown.collect();
-                ColumnsError::Missing {
-                    name: brief_name(name).into_owned(),
-                    columns: shown.join(", "),
-                }
-            })
-        };
-        let label = need(wanted.label.as_deref().unwrap_or("label"))?;
-        let id = match &wanted.id {
-            Some(name) => Some(need(name)?),
-            None => match found("entity")? {
-                Some(entity) => Some(entity),
-                None => found("id")?,
-            },
-        };
-        let (probabilities, classes): (Vec<usize>, Vec<String>) = match &wanted.probabilities {
-            Some(columns) => {
-                let at = columns.iter().map(|c| need(c));
-                (at.collect::<Result<_, _>>()?, columns.clone())
-            }
-            None => {
-                let of = |prefix: &str| -> (Vec<usize>, Vec<String>) {
-                    let named = names.iter().enumerate();
-                    named
-                        .filter_map(|(i, n)| Some((i, n.strip_prefix(prefix)?.to_string())))
-                        .unzip()
-                };
-                let best = PREFIXES.map(of);
-                let best = best.into_iter().find(|(at, _)| !at.is_empty());
-                best.ok_or(ColumnsError::NoProbabilities)?
-            }
-        };
-        limits.classes(classes.len() as u64)?;
-        check_names(&classes).map_err(ColumnsError::Classes)?;
         Ok(Columns {
             names,
             label,
             id,
             probabilities,
             classes,
+            separator: b',',
         })
     }
 
-    /// The classes that the columns of probabilities name.
-    pub fn classes(&self) -> &[String] {
-        &self.classes
+    /// The classes that the columns of probabilities name; none where all are in a single column.
+    pub fn classes(&self) -> Option<&[String]> {
+        self.classes.as_deref()
     }
 
-    /// The position of the column of true classes.
-    pub fn label_column(&self) -> usize {
+    /// The position of the column of true classes, where there is one.
+    pub fn label_column(&self) -> Option<usize> {
         self.label
     }
 
@@ -168,9 +153,54 @@ impl Columns {
         self.id
     }
 
-    /// The positions of the columns of probabilities, one for each class.
+    /// The positions of the columns of probabilities: one for each class, or the only one.
+    pub fn answer_columns(&self) -> &[usize] {
+        &self.probabilities
+    }
+
+    /// Gives the classes of a single column that holds a number for each.
+    ///
+    /// # Errors
+    /// Where their names cannot tell them apart.
+    #[cfg(feature = "parquet")]
+    pub(super) fn take_classes(&mut self, classes: Vec<String>) -> Result<(), ColumnsError> {
+        check_names(&classes).map_err(ColumnsError::Classes)?;
+        self.classes = Some(classes);
+        Ok(())
+    }
+
+    /// The position of a column that is asked for by name.
+    ///
+    /// # Errors
+    /// Where there is none, or two.
+    #[cfg(feature = "parquet")]
+    pub(super) fn need(&self, name: &str) -> Result<usize, ColumnsError> {
+        super::fields::need(&self.names, name)
+    }
+
+    /// The position of the labels, where there are any.
+    pub fn label_column(&self) -> Option<usize> {
+        self.label
+    }
+
+    /// The position of the names of entities, where there are any.
+    pub fn id_column(&self) -> Option<usize> {
+        self.id
+    }
+
+    /// The positions of the probabilities, in the order of the classes.
     pub fn probability_columns(&self) -> &[usize] {
         &self.probabilities
+    }
+
+    /// What stands between the fields of a line.
+    pub fn separator(&self) -> u8 {
+        self.separator
+    }
+
+    /// The names of the columns of probabilities.
+    pub(super) fn answer_names(&self) -> impl Iterator<Item = &str> {
+        self.probabilities.iter().map(|&column| self.name(column))
     }
 
     /// The field of a line in the column of this name; none where there is no such column, or the field
@@ -178,7 +208,7 @@ impl Columns {
     pub(super) fn field(&self, line: &[u8], name: &str) -> Option<String> {
         let column = self.names.iter().position(|own| own == name)?;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let fields = fields(std::str::from_utf8(line).ok()?)?;
+        let fields = fields(std::str::from_utf8(line).ok()?, self.separator)?;
         let field = fields.get(column)?.trim();
         (!field.is_empty()).then(|| field.to_string())
     }
@@ -199,13 +229,13 @@ impl Columns {
         })?;
         // Nearly every line has no quotes and few columns, and needs no room beside itself.
         let mut few = [""; FEW];
-        match cut(text, &mut few) {
+        match cut(text, self.separator, &mut few) {
             Some(count) => {
                 let field = |i: usize| few.get(i).copied().unwrap_or_default();
                 self.assembled(count, field, |i| Cow::Borrowed(field(i)))
             }
             None => {
-                let fields = fields(text)
+                let fields = fields(text, self.separator)
                     .ok_or_else(|| unreadable("a quoted field does not end on its line"))?;
                 let field = |i: usize| fields.get(i).map_or("", |f| &**f);
                 let owned = |i: usize| fields.get(i).cloned().unwrap_or_default();
@@ -226,45 +256,94 @@ impl Columns {
             let what = format!("{count} fields, but the header has {expected}");
             return Err(unreadable(what));
         }
-        let mut answer = Vec::with_capacity(self.probabilities.len());
-        for &column in &self.probabilities {
-            let field = field(column).trim();
-            // An empty field is how many programs write NaN.
-            let value = match field {
-                "" => f64::NAN,
-                field => field.parse().map_err(|_| {
-                    let what = format!("{:?} is not a number", brief_name(field));
-                    RowError::new(Reason::Shape, self.name(column), what)
-                })?,
-            };
-            answer.push(value);
-        }
+        let answer = match self.classes {
+            Some(_) => {
+                let mut answer = Vec::with_capacity(self.probabilities.len());
+                for &column in &self.probabilities {
+                    answer.push(self.number(column, field(column).trim())?);
+                }
+                Given::Each(answer)
+            }
+            None => {
+                let column = self.probabilities.first().copied().unwrap_or_default();
+                self.single(column, field(column).trim())?
+            }
+        };
         let entity = self.id.map(&kept);
-        let label = match kept(self.label) {
+        let label = self.label.map(|label| match kept(label) {
             Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
             Cow::Owned(text) => Cow::Owned(text.trim().to_string()),
-        };
+        });
         Ok(Prediction {
             entity,
-            label: (!label.is_empty()).then_some(Label::Name(label)),
-            answer: Some(answer),
+            label: label.filter(|text| !text.is_empty()).map(Label::Name),
             ..Prediction::default()
+        }
+        .answering(answer))
+    }
+
+    /// The number of a field. An empty one is how many programs write NaN; where semicolons separate
+    /// fields, a comma may stand before the decimals.
+    fn number(&self, column: usize, field: &str) -> Result<f64, RowError> {
+        let parsed = match field {
+            "" => Some(f64::NAN),
+            field => match (field.parse(), self.separator) {
+                (Ok(value), _) => Some(value),
+                (Err(_), b';') => field.replacen(',', ".", 1).parse().ok(),
+                (Err(_), _) => None,
+            },
+        };
+        parsed.ok_or_else(|| {
+            let what = format!("{:?} is not a number", brief_name(field));
+            RowError::new(Reason::Shape, self.name(column), what)
         })
     }
+
+    /// What a single field holds: a number, or a list of them in brackets.
+    fn single(&self, column: usize, field: &str) -> Result<Given<'static>, RowError> {
+        let list = field.strip_prefix('[').and_then(|f| f.strip_suffix(']'));
+        let Some(list) = list else {
+            return Ok(Given::Single(self.number(column, field)?));
+        };
+        let apart = |c: char| c == ',' || c.is_whitespace();
+        let numbers = list.split(apart).filter(|number| !number.is_empty());
+        let numbers = numbers.map(|number| self.number(column, number));
+        Ok(Given::Each(numbers.collect::<Result<_, _>>()?))
+    }
+}
+
+/// What most likely separates the names of a header: what stands there most often outside of quotes, a
+/// comma where nothing does.
+fn separator(header: &str) -> u8 {
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
+    let mut quoted = false;
+    for byte in header.bytes() {
+        quoted ^= byte == b'"';
+        if let (false, Some((_, count))) = (quoted, counts.iter_mut().find(|(b, _)| *b == byte)) {
+            *count += 1;
+        }
+    }
+    let mut best = counts[0];
+    for other in counts {
+        if other.1 > best.1 {
+            best = other;
+        }
+    }
+    best.0
 }
 
 /// Lines with more columns than this take the way of those with quotes.
 const FEW: usize = 32;
 
-/// Cuts a line without quotes at its commas and returns how many fields there are; none where there
+/// Cuts a line without quotes at its separators and returns how many fields there are; none where there
 /// is a quote, or more fields than fit.
-fn cut<'a>(text: &'a str, fields: &mut [&'a str; FEW]) -> Option<usize> {
+fn cut<'a>(text: &'a str, separator: u8, fields: &mut [&'a str; FEW]) -> Option<usize> {
     let (mut count, mut start) = (0, 0);
     let ends = text
         .bytes()
         .enumerate()
-        .filter(|(_, b)| matches!(b, b',' | b'"'));
-    for (end, byte) in ends.chain([(text.len(), b',')]) {
+        .filter(|(_, b)| *b == separator || *b == b'"');
+    for (end, byte) in ends.chain([(text.len(), separator)]) {
         if byte == b'"' {
             return None;
         }
@@ -275,15 +354,16 @@ fn cut<'a>(text: &'a str, fields: &mut [&'a str; FEW]) -> Option<usize> {
 }
 
 /// The fields of a line; none where a quoted field does not end, or something follows its end.
-fn fields(text: &str) -> Option<Vec<Cow<'_, str>>> {
+fn fields(text: &str, separator: u8) -> Option<Vec<Cow<'_, str>>> {
+    let separator = char::from(separator);
     if !text.contains('"') {
-        return Some(text.split(',').map(Cow::Borrowed).collect());
+        return Some(text.split(separator).map(Cow::Borrowed).collect());
     }
     let mut out = Vec::new();
     let mut rest = text;
     loop {
         let Some(quoted) = rest.strip_prefix('"') else {
-            let (field, next) = match rest.split_once(',') {
+            let (field, next) = match rest.split_once(separator) {
                 Some((field, next)) => (field, Some(next)),
                 None => (rest, None),
             };
@@ -311,7 +391,7 @@ fn fields(text: &str) -> Option<Vec<Cow<'_, str>>> {
         if rest.is_empty() {
             return Some(out);
         }
-        rest = rest.strip_prefix(',')?;
+        rest = rest.strip_prefix(separator)?;
     }
 }
 
@@ -333,11 +413,11 @@ mod tests {
             ("\"a\",", Some(&["a", ""])),
         ];
         for (line, want) in cases {
-            let got = fields(line);
+            let got = fields(line, b',');
             let got: Option<Vec<&str>> = got.as_ref().map(|f| f.iter().map(|x| &**x).collect());
             assert_eq!(got.as_deref(), want, "{line}");
             let mut few = [""; FEW];
-            let quick = cut(line, &mut few);
+            let quick = cut(line, b',', &mut few);
             assert_eq!(quick.is_none(), line.contains('"'), "{line}");
             if let Some(count) = quick {
                 assert_eq!(Some(&few[..count]), want, "{line}");
@@ -346,17 +426,16 @@ mod tests {
         // As many as fit, and one more.
         let many = ",".repeat(FEW);
         let mut few = [""; FEW];
-        assert_eq!(cut(&many[1..], &mut few), Some(FEW));
-        assert_eq!(cut(&many, &mut few), None);
-        assert_eq!(fields(&many).unwrap().len(), FEW + 1);
+        assert_eq!(cut(&many[1..], b',', &mut few), Some(FEW));
+        assert_eq!(cut(&many, b',', &mut few), None);
+        assert_eq!(fields(&many, b',').unwrap().len(), FEW + 1);
     }
 
     #[test]
     fn columns_are_found_by_prefix_or_by_name() {
         let header = b"\xef\xbb\xbfid, label ,p_low,\"p_a,b\",other";
-        let columns =
-            Columns::of_header(header, &ColumnNames::default(), &Limits::default()).unwrap();
-        assert_eq!(columns.classes(), ["low", "a,b"]);
+        let columns = Columns::of_header(header, &Fields::default(), &Limits::default()).unwrap();
+        assert_eq!(columns.classes().unwrap(), ["low", "a,b"]);
         let row = columns.prediction(b"7,low,0.25,0.75,x\r").unwrap();
         assert_eq!(row.answer, Some(vec![0.25, 0.75]));
         assert_eq!(row.entity.as_deref(), Some("7"));
@@ -366,13 +445,13 @@ mod tests {
         for (line, field) in [(&b"7,low,1"[..], "line"), (b"7,low,x,0.75,", "p_low")] {
             assert_eq!(columns.prediction(line).unwrap_err().field, field);
         }
-        let wanted = ColumnNames {
+        let wanted = Fields {
             label: Some("other".into()),
             probabilities: Some(vec!["p_low".into(), "id".into()]),
-            ..ColumnNames::default()
+            ..Fields::default()
         };
         let columns = Columns::of_header(header, &wanted, &Limits::default()).unwrap();
-        assert_eq!(columns.classes(), ["p_low", "id"]);
+        assert_eq!(columns.classes().unwrap(), ["p_low", "id"]);
         for bad in [
             "a,a",
             "a,b",
@@ -383,8 +462,7 @@ mod tests {
             "label,p_a,id,id",
         ] {
             assert!(
-                Columns::of_header(bad.as_bytes(), &ColumnNames::default(), &Limits::default())
-                    .is_err()
+                Columns::of_header(bad.as_bytes(), &Fields::default(), &Limits::default()).is_err()
             );
         }
     }
@@ -393,20 +471,15 @@ mod tests {
     fn columns_that_are_not_read_may_have_any_name_or_none() {
         // The first column as pandas writes it, and two that share a name.
         let header = b",label,note,p_a,note,p_b";
-        let columns =
-            Columns::of_header(header, &ColumnNames::default(), &Limits::default()).unwrap();
+        let columns = Columns::of_header(header, &Fields::default(), &Limits::default()).unwrap();
         let row = columns.prediction(b"0,a,x,0.25,y,0.75").unwrap();
         assert_eq!((row.answer, row.entity), (Some(vec![0.25, 0.75]), None));
-        assert_eq!(columns.classes(), ["a", "b"]);
+        assert_eq!(columns.classes().unwrap(), ["a", "b"]);
         // More columns than are cut in place.
         let (names, values) = (",note".repeat(FEW), ",x".repeat(FEW));
         let header = format!("label{names},p_a,p_b");
-        let columns = Columns::of_header(
-            header.as_bytes(),
-            &ColumnNames::default(),
-            &Limits::default(),
-        )
-        .unwrap();
+        let columns =
+            Columns::of_header(header.as_bytes(), &Fields::default(), &Limits::default()).unwrap();
         let line = format!("b{values},0.25,0.75");
         let row = columns.prediction(line.as_bytes()).unwrap();
         assert_eq!(row.answer, Some(vec![0.25, 0.75]));

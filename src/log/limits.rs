@@ -111,6 +111,7 @@ limits! {
     map_bytes "map-bytes" 16 << 20, "bytes in a calibration map";
     state_bytes "state-bytes" 64 << 20, "bytes in the state of an audit";
     slices "slices" 1000, "slices of an audit: values of the fields given by --by, and of their pairs";
+    unpacked_bytes "unpacked-bytes" 1 << 38, "bytes of a compressed log, once unpacked";
     footer_bytes "footer-bytes" 16 << 20, "bytes in the description of a Parquet file";
     columns "columns" 1 << 17, "columns of a file, counted in every row group and at every level of nesting";
     depth "depth" 64, "levels of nesting in the schema of a Parquet file";
@@ -118,6 +119,18 @@ limits! {
 }
 
 impl Limits {
+    /// That the header of a safetensors file, whose length the file begins with, is within the
+    /// limit; a file too short to say is left to its reader.
+    ///
+    /// # Errors
+    /// [`LimitError`] where it is not.
+    pub(crate) fn header_of(&self, bytes: &[u8]) -> Result<(), LimitError> {
+        match bytes.split_first_chunk() {
+            Some((length, _)) => self.header_bytes(u64::from_le_bytes(*length)),
+            None => Ok(()),
+        }
+    }
+
     /// The names of all limits.
     fn names() -> String {
         let names: Vec<&str> = Limits::ALL.iter().map(|kind| kind.name).collect();

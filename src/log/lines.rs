@@ -81,11 +81,6 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// What is read from.
-    pub(super) fn inner(&self) -> &R {
-        self.reader.get_ref()
-    }
-
     /// Replaces the content of `batch` by the next lines; `false` at the end of the file.
     ///
     /// # Errors

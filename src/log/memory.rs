@@ -7,8 +7,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use super::record::{Label, Prediction};
 use super::row::RowError;
 
@@ -34,6 +32,8 @@ pub struct RowBatch {
     pub labels: Vec<Option<Label<'static>>>,
     /// The answers, row by row; NaN where a number is missing.
     pub answers: Vec<f64>,
+    /// Whether they were stored in half precision.
+    pub half: bool,
     /// The names of the entities.
     pub entities: Vec<Option<Arc<str>>>,
     /// Other fields, by which groups are told apart.
@@ -71,6 +71,7 @@ impl RowBatch {
         Prediction {
             entity: entity.map(Cow::Borrowed),
             label: self.labels.get(row).cloned().flatten(),
+            half: self.half,
             answer: answer.filter(|a| !a.is_empty()).map(<[f64]>::to_vec),
             ..Prediction::default()
         }
@@ -83,31 +84,30 @@ impl RowBatch {
         Ok(found.map(Cow::Borrowed))
     }
 
-    /// Adds all that the rows say to a digest, in a form that tells any two rows apart.
-    pub(super) fn digest(&self, digest: &mut Sha256) {
-        fn text(digest: &mut Sha256, text: Option<&str>) {
-            let bytes = text.unwrap_or_default().as_bytes();
+    /// Hands out all that the rows say as bytes, in a form that tells any two rows apart.
+    pub(super) fn digest(&self, mut add: impl FnMut(&[u8])) {
+        fn text(bytes: &mut Vec<u8>, text: Option<&str>) {
             let length = text.map_or(u64::MAX, |text| text.len() as u64);
-            digest.update(length.to_le_bytes());
-            digest.update(bytes);
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
         }
         let classes = self.answers.len() / self.len().max(1);
-        let mut bytes = Vec::with_capacity(8 * classes);
+        let mut bytes = Vec::new();
         for row in 0..self.len() {
             bytes.clear();
             let answer = self.answers.iter().skip(row * classes).take(classes);
             bytes.extend(answer.flat_map(|p| p.to_bits().to_le_bytes()));
-            digest.update(&bytes);
-            match self.labels.get(row).cloned().flatten() {
-                Some(Label::Number(number)) => digest.update(number.to_le_bytes()),
-                Some(Label::Name(name)) => text(digest, Some(&name)),
-                None => text(digest, None),
+            match self.labels.get(row).and_then(Option::as_ref) {
+                Some(Label::Number(number)) => bytes.extend_from_slice(&number.to_le_bytes()),
+                Some(Label::Name(name)) => text(&mut bytes, Some(name)),
+                None => text(&mut bytes, None),
             }
             for column in [&self.entities].into_iter().chain(self.fields.values()) {
                 if let Some(cell) = column.get(row) {
-                    text(digest, cell.as_deref());
+                    text(&mut bytes, cell.as_deref());
                 }
             }
+            add(&bytes);
         }
     }
 }

@@ -6,17 +6,31 @@
 //! | `limits` | [`Limits`]: how much of anything that comes from outside is taken in |
 //! | `brief` | what messages show of a long text |
 //! | `lines` | [`LineReader`]: files of any length in constant memory |
-//! | `columns` | [`Columns`]: predictions as comma-separated values |
-//! | `parquet` | the same columns in Parquet files |
+//! | `fields` | [`Fields`]: which fields and columns hold what, by option or by their usual names |
+//! | `format` | [`Format`]: how rows are written; [`Reading`]: what was read as what |
+//! | `source` | digests, compressed files, arrays of JSON objects |
+//! | `columns` | [`Columns`]: predictions as separated values |
+//! | `layout` | how rows are understood, once their fields are known |
+//! | `table` | rows of a table, column by column |
+//! | `parquet`, `arrow` | such tables in files |
+//! | `codec` | compressed blocks of both |
 //! | `memory` | [`RowSource`]: rows that are in memory already |
+//! | `tolerance` | [`Tolerance`]: how far probabilities may be from adding up to one |
 //! | `reader` | [`LogReader`]: the rows of a log in any [`Format`] |
 //! | `rewrite` | single fields of a row, and rows with another answer |
 //! | `row` | [`Row`]: a row whose numbers are valid, or [`RowError`] |
 //! | `digest` | SHA-256 of content |
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod brief;
+#[cfg(feature = "parquet")]
+mod codec;
 mod columns;
 mod digest;
+mod fields;
+mod format;
+mod layout;
 mod limits;
 mod lines;
 mod memory;
@@ -26,19 +40,28 @@ mod reader;
 mod record;
 mod rewrite;
 mod row;
+mod source;
+#[cfg(feature = "parquet")]
+mod table;
+mod tolerance;
 
 pub use brief::{MOST_SHOWN, brief, shortened};
-pub use columns::{ColumnNames, Columns, ColumnsError};
+pub use columns::{Columns, ColumnsError};
 pub use digest::{hexadecimal, sha256};
+pub use fields::{Fields, LABELS};
+pub use format::{Format, Kind, Reading};
 pub use limits::{LimitError, LimitKind, Limits, UnknownLimit};
 pub use lines::{Batch, LineReader, LinesError};
 pub use memory::{ROWS_A_BATCH, RowBatch, RowSource};
 #[cfg(feature = "parquet")]
-pub use parquet::{TableBatch, TableError, TableReader};
-pub use reader::{ClassesError, DEFAULT_ANSWER, Format, LogBatch, LogError, LogReader, LogRow};
+pub use parquet::{TableError, TableReader, TableRewriter};
+pub use reader::{ClassesError, LogBatch, LogError, LogReader, LogRow};
 pub use record::{
-    ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Label,
-    LoggedUncertainty, Place, Prediction, Record, RecordError, check_names,
+    ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Given,
+    JsonLayout, Label, LoggedUncertainty, Place, Prediction, Record, RecordError, check_names,
 };
 pub use rewrite::logged_set;
 pub use row::{LoggedItem, Reason, Row, RowError, RowRules};
+#[cfg(feature = "parquet")]
+pub use table::TableBatch;
+pub use tolerance::{MAX_TOLERANCE, Tolerance};

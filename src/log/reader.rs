@@ -5,62 +5,22 @@ use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
-use super::columns::{ColumnNames, Columns, ColumnsError};
-use super::digest::hexadecimal;
+use super::columns::{Columns, ColumnsError};
+use super::fields::Fields;
+use super::format::{Format, Kind, Reading};
+use super::layout::{Layout, Search, Shape};
 use super::limits::Limits;
 use super::lines::{Batch, LineReader, LinesError};
 use super::memory::{RowBatch, RowSource};
 #[cfg(feature = "parquet")]
-use super::parquet::{TableBatch, TableError, TableReader};
+use super::parquet::{TableError, TableReader};
 use super::record::{ClassNames, Prediction};
-use super::rewrite::{csv_with, json_field, json_with};
-use super::row::{Reason, RowError, classes_of};
-
-/// The field of the answer in JSON, unless another is named.
-pub const DEFAULT_ANSWER: &str = "probs";
-
-/// The format of a log of predictions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// One JSON object a line.
-    JsonLines {
-        /// The field of the answer.
-        answer: String,
-    },
-    /// Comma-separated values with a header.
-    Csv(ColumnNames),
-    /// Parquet.
-    Parquet(ColumnNames),
-}
-
-impl Default for Format {
-    fn default() -> Self {
-        Format::JsonLines {
-            answer: DEFAULT_ANSWER.to_string(),
-        }
-    }
-}
-
-impl Format {
-    /// The format that the name of a file stands for: CSV for `.csv`, Parquet for `.parquet` and
-    /// `.pq`, JSON lines for all others.
-    pub fn of_path(path: &Path) -> Self {
-        let ending = path.extension().unwrap_or_default();
-        if ending.eq_ignore_ascii_case("csv") {
-            Format::Csv(ColumnNames::default())
-        } else if ["parquet", "pq"]
-            .iter()
-            .any(|e| ending.eq_ignore_ascii_case(e))
-        {
-            Format::Parquet(ColumnNames::default())
-        } else {
-            Format::default()
-        }
-    }
-}
+use super::rewrite::{answer_text, csv_with, json_field, json_with};
+use super::row::{RowError, RowRules, classes_of};
+use super::source::{Bytes, Compression, Digested, Digesting, Elements, first_mark, peeked};
+#[cfg(feature = "parquet")]
+use super::table::TableBatch;
+use super::tolerance::Tolerance;
 
 /// Why a log cannot be read at all, or no further.
 #[derive(Debug, thiserror::Error)]
@@ -77,40 +37,17 @@ pub enum LogError {
     /// Parquet from a stream.
     #[error("Parquet cannot be read from a stream, as its description is at its end; name a file")]
     Stream,
-    /// Parquet in a build without it.
-    #[error("this build cannot read Parquet (the feature `parquet`); use JSON lines or CSV")]
+    /// Parquet, Arrow or compressed bytes in a build without them.
+    #[error(
+        "this build reads neither Parquet, Arrow nor compressed files (the feature `parquet`); use JSON \
+         lines or CSV"
+    )]
     NoParquet,
 }
 
 impl From<std::io::Error> for LogError {
     fn from(error: std::io::Error) -> Self {
         LogError::Lines(LinesError::Read(error))
-    }
-}
-
-/// Passes bytes on, and keeps their number and digest.
-struct Digesting<R> {
-    inner: R,
-    digest: Sha256,
-    bytes: u64,
-}
-
-impl<R> Digesting<R> {
-    fn new(inner: R) -> Self {
-        Digesting {
-            inner,
-            digest: Sha256::new(),
-            bytes: 0,
-        }
-    }
-}
-
-impl<R: Read> Read for Digesting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.digest.update(buffer.get(..read).unwrap_or_default());
-        self.bytes += read as u64;
-        Ok(read)
     }
 }
 
@@ -123,42 +60,31 @@ impl<F: Read + Seek + Send> File for F {}
 enum Source<'r> {
     Memory {
         source: Box<dyn RowSource + 'r>,
-        digest: Sha256,
         rows: u64,
     },
-    Lines(Box<LineReader<Digesting<Box<dyn Read + Send + 'r>>>>),
+    Lines(Box<LineReader<Bytes<'r>>>),
+    #[cfg(feature = "parquet")]
+    Arrow(Box<super::arrow::ArrowReader<Bytes<'r>>>),
     #[cfg(feature = "parquet")]
     Table {
         reader: Box<TableReader<Box<dyn File>>>,
-        sha256: String,
         /// Rows are taken to be of one length.
         bytes_a_row: f64,
         rows: u64,
     },
 }
 
-/// How the rows of a batch are understood.
-#[derive(Debug)]
-enum Layout {
-    Json {
-        answer: String,
-    },
-    Csv(Columns),
-    #[cfg(feature = "parquet")]
-    Table {
-        classes: Vec<String>,
-    },
-    Memory {
-        classes: Option<Vec<String>>,
-    },
-}
-
 /// Reads the rows of a log batch by batch, in constant memory, and keeps the SHA-256 of its bytes.
 pub struct LogReader<'r> {
     source: Source<'r>,
+    kind: Kind,
+    compression: Option<Compression>,
+    digested: Digested,
     /// Unknown before the header of a CSV file has been read.
     layout: Option<Arc<Layout>>,
-    names: ColumnNames,
+    /// What is still to be found out of the fields of JSON objects.
+    search: Option<Search>,
+    fields: Fields,
     limits: Limits,
     /// The header line of a CSV file.
     header: Option<Vec<u8>>,
@@ -168,7 +94,7 @@ impl<'r> LogReader<'r> {
     /// Opens a file, within the default limits.
     ///
     /// # Errors
-    /// [`LogError`] where it cannot be opened or is not Parquet, if that is asked for.
+    /// [`LogError`] where it cannot be opened, or is not in the format that is asked for.
     pub fn open(path: &Path, format: &Format) -> Result<Self, LogError> {
         LogReader::open_within(path, format, &Limits::default())
     }
@@ -178,11 +104,27 @@ impl<'r> LogReader<'r> {
     /// # Errors
     /// As [`LogReader::open`].
     pub fn open_within(path: &Path, format: &Format, limits: &Limits) -> Result<Self, LogError> {
-        let file = std::fs::File::open(path)?;
-        match format {
-            Format::Parquet(names) => LogReader::parquet_within(file, names, limits),
-            _ => LogReader::new_within(file, format, limits),
+        let mut file = std::fs::File::open(path)?;
+        let kind = format.kind.or_else(|| Kind::of_path(path));
+        let parquet = match kind {
+            Some(kind) => kind == Kind::Parquet,
+            // Only a file can be read twice.
+            None if file.metadata()?.is_file() => {
+                let mut first = Vec::new();
+                (&mut file).take(4).read_to_end(&mut first)?;
+                file.rewind()?;
+                first == b"PAR1"
+            }
+            None => false,
+        };
+        if parquet {
+            return LogReader::parquet_within(file, &format.fields, limits);
         }
+        let format = Format {
+            kind,
+            fields: format.fields.clone(),
+        };
+        LogReader::new_within(file, &format, limits)
     }
 
     /// Reads from a stream, within the default limits.
@@ -193,7 +135,7 @@ impl<'r> LogReader<'r> {
         LogReader::new_within(reader, format, &Limits::default())
     }
 
-    /// Reads from a stream.
+    /// Reads from a stream. What is compressed with gzip or zstd is unpacked as it is read.
     ///
     /// # Errors
     /// As [`LogReader::new`].
@@ -202,22 +144,59 @@ impl<'r> LogReader<'r> {
         format: &Format,
         limits: &Limits,
     ) -> Result<Self, LogError> {
-        let (layout, names) = match format {
-            Format::JsonLines { answer } => {
-                let answer = answer.clone();
-                (Some(Arc::new(Layout::Json { answer })), None)
+        let digested = Digested::default();
+        let reader: Bytes<'r> = Box::new(Digesting::new(reader, &digested));
+        let (first, reader) = peeked(reader, 4)?;
+        let compression = Compression::of(&first);
+        let (first, reader) = match compression {
+            None => (first, reader),
+            Some(compression) => {
+                let unpacked = compression.unpacked(reader, limits)?;
+                peeked(unpacked.ok_or(LogError::NoParquet)?, 4)?
             }
-            Format::Csv(names) => (None, Some(names.clone())),
-            Format::Parquet(_) => return Err(LogError::Stream),
         };
-        let reader: Box<dyn Read + Send + 'r> = Box::new(reader);
+        let (kind, reader) = match format.kind {
+            Some(kind) => (kind, reader),
+            None => {
+                let (mark, reader) = first_mark(reader, limits.line_bytes)?;
+                (Kind::of_content(&first, mark), reader)
+            }
+        };
+        let lines = |reader| Source::Lines(Box::new(LineReader::within(reader, *limits)));
+        let source = match kind {
+            Kind::Parquet => return Err(LogError::Stream),
+            #[cfg(feature = "parquet")]
+            Kind::Arrow => {
+                let reader = super::arrow::ArrowReader::within(reader, &format.fields, limits)?;
+                Source::Arrow(Box::new(reader))
+            }
+            #[cfg(not(feature = "parquet"))]
+            Kind::Arrow => return Err(LogError::NoParquet),
+            Kind::Json => lines(Box::new(Elements::new(reader))),
+            Kind::JsonLines | Kind::Csv => lines(reader),
+        };
+        let mut search = None;
+        let mut layout = None;
+        match (&source, kind) {
+            (_, Kind::JsonLines | Kind::Json) => {
+                let begun = Search::new(&format.fields);
+                layout = Some(Arc::new(begun.layout()));
+                search = Some(begun);
+            }
+            #[cfg(feature = "parquet")]
+            (Source::Arrow(reader), _) => {
+                layout = Some(Arc::new(Layout::of_table(reader.columns(), &format.fields)));
+            }
+            _ => {}
+        }
         Ok(LogReader {
-            source: Source::Lines(Box::new(LineReader::within(
-                Digesting::new(reader),
-                *limits,
-            ))),
+            source,
+            kind,
+            compression,
+            digested,
             layout,
-            names: names.unwrap_or_default(),
+            search,
+            fields: format.fields.clone(),
             limits: *limits,
             header: None,
         })
@@ -226,14 +205,20 @@ impl<'r> LogReader<'r> {
     /// Reads rows that are in memory already. Their digest is that of the numbers and names themselves.
     pub fn rows(source: impl RowSource + 'r) -> Self {
         let classes = source.classes().map(<[String]>::to_vec);
+        let fields = Fields::default();
+        let shape = Shape::Memory { classes };
         LogReader {
             source: Source::Memory {
                 source: Box::new(source),
-                digest: Sha256::new(),
                 rows: 0,
             },
-            layout: Some(Arc::new(Layout::Memory { classes })),
-            names: ColumnNames::default(),
+            // Column by column, as in a table without a file.
+            kind: Kind::Arrow,
+            compression: None,
+            digested: Digested::default(),
+            layout: Some(Arc::new(Layout::new(shape, &fields))),
+            search: None,
+            fields,
             limits: Limits::default(),
             header: None,
         }
@@ -245,9 +230,9 @@ impl<'r> LogReader<'r> {
     /// [`LogError`].
     pub fn parquet(
         file: impl Read + Seek + Send + 'static,
-        names: &ColumnNames,
+        fields: &Fields,
     ) -> Result<Self, LogError> {
-        LogReader::parquet_within(file, names, &Limits::default())
+        LogReader::parquet_within(file, fields, &Limits::default())
     }
 
     /// Reads a Parquet file: once for its digest, then its rows.
@@ -257,28 +242,32 @@ impl<'r> LogReader<'r> {
     #[cfg(feature = "parquet")]
     pub fn parquet_within(
         mut file: impl Read + Seek + Send + 'static,
-        names: &ColumnNames,
+        fields: &Fields,
         limits: &Limits,
     ) -> Result<Self, LogError> {
         // As many bytes as the file says it has: a device has none, and would never end.
         let length = file.seek(std::io::SeekFrom::End(0));
         let length = length.map_err(TableError::Read)?;
         file.rewind().map_err(TableError::Read)?;
-        let mut digesting = Digesting::new(file);
+        let digested = Digested::default();
+        let mut digesting = Digesting::new(&mut file, &digested);
         std::io::copy(&mut (&mut digesting).take(length), &mut std::io::sink())
             .map_err(TableError::Read)?;
-        let file: Box<dyn File> = Box::new(digesting.inner);
-        let reader = TableReader::within(file, names, limits)?;
-        let classes = reader.classes().to_vec();
+        let file: Box<dyn File> = Box::new(file);
+        let reader = TableReader::within(file, fields, limits)?;
+        let layout = Layout::of_table(reader.columns(), fields);
         Ok(LogReader {
             source: Source::Table {
-                sha256: hexadecimal(&digesting.digest.finalize()),
-                bytes_a_row: digesting.bytes as f64 / reader.rows().max(1) as f64,
+                bytes_a_row: digested.bytes() as f64 / reader.rows().max(1) as f64,
                 reader: Box::new(reader),
                 rows: 0,
             },
-            layout: Some(Arc::new(Layout::Table { classes })),
-            names: ColumnNames::default(),
+            kind: Kind::Parquet,
+            compression: None,
+            digested,
+            layout: Some(Arc::new(layout)),
+            search: None,
+            fields: fields.clone(),
             limits: *limits,
             header: None,
         })
@@ -291,18 +280,15 @@ impl<'r> LogReader<'r> {
     #[cfg(not(feature = "parquet"))]
     pub fn parquet_within(
         _: impl Read + Seek + Send + 'static,
-        _: &ColumnNames,
+        _: &Fields,
         _: &Limits,
     ) -> Result<Self, LogError> {
         Err(LogError::NoParquet)
     }
 
-    /// What messages call the answer.
-    pub fn answer_field(&self) -> &str {
-        match self.layout.as_deref() {
-            Some(Layout::Json { answer }) => answer,
-            _ => "probabilities",
-        }
+    /// How rows are written.
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The header line of a CSV file, once rows were asked for.
@@ -310,12 +296,65 @@ impl<'r> LogReader<'r> {
         self.header.as_deref()
     }
 
-    /// Whether rows are made of columns, which name the classes.
+    /// Whether rows are made of columns, which may name the classes.
     pub fn has_columns(&self) -> bool {
-        !matches!(
-            self.layout.as_deref(),
-            Some(Layout::Json { .. } | Layout::Memory { classes: None })
+        match self.layout.as_deref().map(|layout| &layout.shape) {
+            Some(Shape::Memory { classes }) => classes.is_some(),
+            _ => !matches!(self.kind, Kind::JsonLines | Kind::Json),
+        }
+    }
+
+    /// What was read so far, and as what.
+    pub fn reading(&self) -> Reading {
+        if let Source::Memory { .. } = self.source {
+            return Reading::in_memory();
+        }
+        let layout = self.layout.as_deref();
+        let format = match (self.kind, layout.map(|layout| &layout.shape)) {
+            (Kind::JsonLines, _) => "JSON lines",
+            (Kind::Json, _) => "JSON array",
+            (Kind::Parquet, _) => "Parquet",
+            (Kind::Arrow, _) => "Arrow IPC",
+            (Kind::Csv, Some(Shape::Csv(columns))) => match columns.separator() {
+                b';' => "CSV (semicolons)",
+                b'\t' => "TSV",
+                b'|' => "CSV (bars)",
+                _ => "CSV",
+            },
+            (Kind::Csv, _) => "CSV",
+        };
+        Reading {
+            format: format.to_string(),
+            compression: self.compression.map(|c| c.name().to_string()),
+            ..layout.map(Layout::reading).unwrap_or_default()
+        }
+    }
+
+    /// Why no row has an answer: what it was looked for as, and what there is.
+    pub fn no_answer(&self) -> String {
+        self.nothing(
+            "answer",
+            self.layout.as_deref().map(Layout::answer_field),
+            "--probs FIELD names it",
         )
+    }
+
+    /// Why no row has a label: what it was looked for as, and what there is.
+    pub fn no_label(&self) -> String {
+        self.nothing(
+            "true class",
+            self.layout.as_deref().map(Layout::label_field),
+            "--label FIELD names it",
+        )
+    }
+
+    fn nothing(&self, what: &str, field: Option<&str>, option: &str) -> String {
+        let seen = match &self.search {
+            Some(search) => format!("; fields seen: {}", search.seen()),
+            None => String::new(),
+        };
+        let field = field.unwrap_or_default();
+        format!("no row has a field `{field}`, the {what}{seen}; {option}")
     }
 
     /// Replaces the content of `batch` by the next rows; `false` at the end of the log.
@@ -325,19 +364,12 @@ impl<'r> LogReader<'r> {
     pub fn fill(&mut self, batch: &mut LogBatch) -> Result<bool, LogError> {
         let more = match (&mut self.source, &mut batch.rows) {
             (Source::Lines(reader), Rows::Lines(lines)) => reader.fill(lines)?,
-            (
-                Source::Memory {
-                    source,
-                    digest,
-                    rows,
-                },
-                Rows::Memory(batch),
-            ) => {
+            (Source::Memory { source, rows }, Rows::Memory(batch)) => {
                 batch.clear();
                 source.fill(batch)?;
                 batch.first = *rows + 1;
                 *rows += batch.len() as u64;
-                batch.digest(digest);
+                batch.digest(|bytes| self.digested.add(bytes));
                 !batch.is_empty()
             }
             (Source::Memory { .. }, rows) => {
@@ -350,23 +382,31 @@ impl<'r> LogReader<'r> {
                 *rows += table.len() as u64;
                 more
             }
+            #[cfg(feature = "parquet")]
+            (Source::Arrow(reader), Rows::Table(table)) => reader.fill(table)?,
+            #[cfg(feature = "parquet")]
             (Source::Lines(_), rows) => {
                 *rows = Rows::default();
                 return self.fill(batch);
             }
             #[cfg(feature = "parquet")]
-            (Source::Table { .. }, rows) => {
+            (Source::Table { .. } | Source::Arrow(_), rows) => {
                 *rows = Rows::Table(Box::default());
                 return self.fill(batch);
             }
         };
-        if let (None, Rows::Lines(lines)) = (&self.layout, &mut batch.rows)
-            && let Some((_, header)) = lines.get(0)
-        {
-            let columns = Columns::of_header(header, &self.names, &self.limits)?;
-            self.layout = Some(Arc::new(Layout::Csv(columns)));
-            self.header = Some(header.to_vec());
-            lines.drop_first();
+        if let Rows::Lines(lines) = &mut batch.rows {
+            if let (None, Some((_, header))) = (&self.layout, lines.get(0)) {
+                let columns = Columns::of_header(header, &self.fields, &self.limits)?;
+                self.layout = Some(Arc::new(Layout::new(Shape::Csv(columns), &self.fields)));
+                self.header = Some(header.to_vec());
+                lines.drop_first();
+            }
+            if let Some(search) = &mut self.search
+                && search.look(lines, &self.fields)?
+            {
+                self.layout = Some(Arc::new(search.layout()));
+            }
         }
         batch.layout.clone_from(&self.layout);
         batch.limits = self.limits;
@@ -376,23 +416,18 @@ impl<'r> LogReader<'r> {
     /// How many bytes have been read, about.
     pub fn position(&self) -> u64 {
         match &self.source {
-            Source::Lines(reader) => reader.inner().bytes,
             Source::Memory { rows, .. } => *rows,
             #[cfg(feature = "parquet")]
             Source::Table {
                 bytes_a_row, rows, ..
             } => (*rows as f64 * bytes_a_row) as u64,
+            _ => self.digested.bytes(),
         }
     }
 
     /// SHA-256 of all bytes that have been read, in hexadecimal digits.
     pub fn sha256(&self) -> String {
-        match &self.source {
-            Source::Lines(reader) => hexadecimal(&reader.inner().digest.clone().finalize()),
-            Source::Memory { digest, .. } => hexadecimal(&digest.clone().finalize()),
-            #[cfg(feature = "parquet")]
-            Source::Table { sha256, .. } => sha256.clone(),
-        }
+        self.digested.sha256()
     }
 }
 
@@ -421,9 +456,9 @@ pub struct LogBatch {
 /// A row of a log as it stands there.
 #[derive(Debug)]
 pub struct LogRow<'a> {
-    /// Its line, or its number in a Parquet file, counted from 1.
+    /// Its line, or its number in a table or an array, counted from 1.
     pub number: u64,
-    /// Its line; empty in Parquet.
+    /// Its line; empty in tables.
     pub line: &'a [u8],
     /// What it says.
     pub prediction: Result<Prediction<'a>, RowError>,
@@ -445,15 +480,35 @@ impl LogBatch {
         self.len() == 0
     }
 
-    /// The classes that columns name; `None` in JSON.
-    pub fn columns(&self) -> Option<&[String]> {
-        match self.layout.as_deref()? {
-            Layout::Json { .. } => None,
-            Layout::Csv(columns) => Some(columns.classes()),
-            #[cfg(feature = "parquet")]
-            Layout::Table { classes } => Some(classes),
-            Layout::Memory { classes } => classes.as_deref(),
+    /// What messages call the answer.
+    pub fn answer_field(&self) -> &str {
+        self.layout.as_deref().map_or("probs", Layout::answer_field)
+    }
+
+    /// What messages call the true class.
+    pub fn label_field(&self) -> &str {
+        self.layout.as_deref().map_or("label", Layout::label_field)
+    }
+
+    /// What the rows of this batch are checked against.
+    pub fn rules<'a>(
+        &'a self,
+        classes: &'a ClassNames,
+        tolerance: Tolerance,
+        from_evidence: bool,
+    ) -> RowRules<'a> {
+        RowRules {
+            classes,
+            tolerance,
+            answer_field: self.answer_field(),
+            label_field: self.label_field(),
+            from_evidence,
         }
+    }
+
+    /// The classes that columns name; `None` where a row has to show them.
+    pub fn columns(&self) -> Option<&[String]> {
+        self.layout.as_deref()?.classes()
     }
 
     /// The classes of the log as far as these rows tell: those that are given, or else those of the
@@ -481,37 +536,34 @@ impl LogBatch {
     }
 
     /// A field of the row at `index` as text, whether it is part of a prediction or not; none where the
-    /// row has no such field, or it is empty.
+    /// row has no such field, or it is empty. Of tables only [`Fields::others`] are read.
     ///
     /// # Errors
-    /// Where the field is a list or an object, or the log is Parquet, whose other columns are not read.
+    /// Where the field is a list or an object, or is a column of a table that was not asked for.
     pub fn field(&self, index: usize, name: &str) -> Result<Option<Cow<'_, str>>, RowError> {
-        match (&self.rows, self.layout.as_deref()) {
-            (Rows::Lines(lines), layout) => {
+        match &self.rows {
+            Rows::Lines(lines) => {
                 let (_, line) = lines.get(index).unwrap_or_default();
-                match layout {
-                    Some(Layout::Csv(columns)) => Ok(columns.field(line, name).map(Cow::Owned)),
+                match self.layout.as_deref().map(|layout| &layout.shape) {
+                    Some(Shape::Csv(columns)) => Ok(columns.field(line, name).map(Cow::Owned)),
                     _ => json_field(line, name),
                 }
             }
-            (Rows::Memory(rows), _) => rows.field(index, name),
+            Rows::Memory(rows) => rows.field(index, name),
             #[cfg(feature = "parquet")]
-            (Rows::Table(_), _) => {
-                let what =
-                    "only columns of predictions are read from Parquet; use JSON lines or CSV";
-                Err(RowError::new(Reason::Shape, name, what))
-            }
+            Rows::Table(table) => table.other(index, name),
         }
     }
 
     /// The line of the row at `index` with another answer, all else as it was, and with a set of classes
     /// beside it where one is given: in JSON as the field `set`, in CSV in a further column at the end.
-    /// None in Parquet and in memory, which have no lines.
+    /// None in tables and in memory, which have no lines.
     pub fn with_answer(
         &self,
         index: usize,
         answer: &[f64],
-        set: Option<(&[usize], &ClassNames)>,
+        classes: &ClassNames,
+        set: Option<&[usize]>,
     ) -> Option<Vec<u8>> {
         let (_, line) = match &self.rows {
             Rows::Lines(lines) => lines.get(index)?,
@@ -519,11 +571,11 @@ impl LogBatch {
             Rows::Table(_) => return None,
             Rows::Memory(_) => return None,
         };
-        match self.layout.as_deref()? {
-            Layout::Json { answer: field } => {
-                let numbers: Vec<String> = answer.iter().map(|p| format!("{p:?}")).collect();
-                let mut fields = vec![(field.as_str(), format!("[{}]", numbers.join(",")))];
-                if let Some((set, classes)) = set {
+        match &self.layout.as_deref()?.shape {
+            Shape::Json(layout) => {
+                let row = self.row(index).prediction.ok()?;
+                let mut fields = answer_text(&row, layout, answer, classes)?;
+                if let Some(set) = set {
                     let shown = match classes {
                         ClassNames::Named(_) => {
                             let names: Vec<_> = set.iter().map(|&i| classes.name(i)).collect();
@@ -535,47 +587,48 @@ impl LogBatch {
                 }
                 json_with(line, &fields)
             }
-            Layout::Csv(columns) => {
-                let names = set.map(|(set, classes)| set.iter().map(move |&i| classes.name(i)));
+            Shape::Csv(columns) => {
+                let names = set.map(|set| set.iter().map(|&i| classes.name(i)));
                 let set = names.map(|names| names.collect::<Vec<_>>().join("|"));
                 csv_with(columns, line, answer, set.as_deref())
             }
             #[cfg(feature = "parquet")]
-            Layout::Table { .. } => None,
-            Layout::Memory { .. } => None,
+            Shape::Table { .. } => None,
+            Shape::Memory { .. } => None,
         }
     }
 
     /// The row at `index`, which is less than [`LogBatch::len`].
     pub fn row(&self, index: usize) -> LogRow<'_> {
-        match (&self.rows, self.layout.as_deref()) {
-            (Rows::Lines(lines), layout) => {
+        let layout = self.layout.as_deref();
+        let (number, line, prediction) = match &self.rows {
+            Rows::Lines(lines) => {
                 let (number, line) = lines.get(index).unwrap_or_default();
-                let prediction = match layout {
-                    Some(Layout::Csv(columns)) => columns.prediction(line),
-                    Some(Layout::Json { answer }) => {
-                        Prediction::parse_within(line, answer, &self.limits)
-                            .map_err(|error| RowError::of_record(&error, answer))
+                let prediction = match layout.map(|layout| &layout.shape) {
+                    Some(Shape::Csv(columns)) => columns.prediction(line),
+                    Some(Shape::Json(layout)) => {
+                        Prediction::parse_within(line, layout, &self.limits)
+                            .map_err(|error| RowError::of_record(&error, layout))
                     }
                     _ => Ok(Prediction::default()),
                 };
-                LogRow {
-                    number,
-                    line,
-                    prediction,
-                }
+                (number, line, prediction)
             }
-            (Rows::Memory(rows), _) => LogRow {
-                number: rows.first + index as u64,
-                line: &[],
-                prediction: Ok(rows.prediction(index)),
-            },
+            Rows::Memory(rows) => {
+                let number = rows.first + index as u64;
+                (number, &[][..], Ok(rows.prediction(index)))
+            }
             #[cfg(feature = "parquet")]
-            (Rows::Table(table), _) => LogRow {
-                number: table.number(index),
-                line: &[],
-                prediction: table.prediction(index),
-            },
+            Rows::Table(table) => (table.number(index), &[][..], table.prediction(index)),
+        };
+        let prediction = match layout {
+            Some(layout) => prediction.and_then(|row| layout.against_the_rest(row)),
+            None => prediction,
+        };
+        LogRow {
+            number,
+            line,
+            prediction,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::columns::Columns;
-use super::record::{ClassNames, Label, position};
+use super::record::{ClassNames, JsonLayout, Label, Prediction, position};
 use super::row::{Reason, RowError};
 
 /// The position of the value of a top-level field of a JSON object, whatever stands around it. The
@@ -147,14 +147,55 @@ pub(super) fn json_with(line: &[u8], fields: &[(&str, String)]) -> Option<Vec<u8
     Some(out)
 }
 
-/// The fields of a line of comma-separated values as they are written, quotes and all.
-fn raw_fields(line: &str) -> Vec<&str> {
+/// Numbers as a JSON list.
+fn numbers(answer: &[f64]) -> String {
+    let numbers: Vec<String> = answer.iter().map(|p| format!("{p:?}")).collect();
+    format!("[{}]", numbers.join(","))
+}
+
+/// The fields that give a row another answer, in the form that it has there.
+pub(super) fn answer_text<'l>(
+    row: &Prediction<'_>,
+    layout: &'l JsonLayout,
+    answer: &[f64],
+    classes: &ClassNames,
+) -> Option<Vec<(&'l str, String)>> {
+    let first = layout.answer.first()?.as_str();
+    if layout.classes.is_some() {
+        let each = layout.answer.iter().zip(answer);
+        return Some(
+            each.map(|(name, p)| (name.as_str(), format!("{p:?}")))
+                .collect(),
+        );
+    }
+    let text = match (&row.keys, answer) {
+        (Some(keys), _) => {
+            let pairs = keys.iter().map(|key| {
+                let class = position(&Label::Name(key.clone()), classes)
+                    .ok()
+                    .flatten()?;
+                Some(format!(
+                    "{}:{:?}",
+                    serde_json::to_string(key).ok()?,
+                    answer.get(class)?
+                ))
+            });
+            format!("{{{}}}", pairs.collect::<Option<Vec<_>>>()?.join(","))
+        }
+        (None, [_, p]) if row.binary => format!("{p:?}"),
+        _ => numbers(answer),
+    };
+    Some(vec![(first, text)])
+}
+
+/// The fields of a line of separated values as they are written, quotes and all.
+fn raw_fields(line: &str, separator: u8) -> Vec<&str> {
     let mut out = Vec::new();
     let (mut start, mut quoted) = (0, false);
     for (at, byte) in line.bytes().enumerate() {
         match byte {
             b'"' => quoted = !quoted,
-            b',' if !quoted => {
+            byte if byte == separator && !quoted => {
                 out.push(line.get(start..at).unwrap_or_default());
                 start = at + 1;
             }
@@ -165,9 +206,9 @@ fn raw_fields(line: &str) -> Vec<&str> {
     out
 }
 
-/// A text as a field of comma-separated values.
-pub(super) fn csv_field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
+/// A text as a field of separated values.
+pub(super) fn csv_field(text: &str, separator: u8) -> String {
+    match text.contains([char::from(separator), '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_string(),
     }
@@ -184,21 +225,37 @@ pub(super) fn csv_with(
         Some(line) => (line, "\r"),
         None => (line, ""),
     };
-    let mut fields: Vec<Cow<'_, str>> = raw_fields(std::str::from_utf8(line).ok()?)
+    let separator = columns.separator();
+    let mut fields: Vec<Cow<'_, str>> = raw_fields(std::str::from_utf8(line).ok()?, separator)
         .into_iter()
         .map(Cow::Borrowed)
         .collect();
-    for (&column, p) in columns.probabilities.iter().zip(answer) {
-        *fields.get_mut(column)? = Cow::Owned(format!("{p:?}"));
+    match (columns.classes(), columns.probabilities.as_slice()) {
+        (None, &[column]) => {
+            let field = fields.get_mut(column)?;
+            let list = field.trim_start_matches([' ', '"']).starts_with('[');
+            let text = match (list, answer) {
+                (true, _) => csv_field(&numbers(answer), separator),
+                (false, [_, p]) => format!("{p:?}"),
+                (false, _) => return None,
+            };
+            *field = Cow::Owned(text);
+        }
+        (_, own) => {
+            for (&column, p) in own.iter().zip(answer) {
+                *fields.get_mut(column)? = Cow::Owned(format!("{p:?}"));
+            }
+        }
     }
-    fields.extend(more.map(|text| Cow::Owned(csv_field(text))));
-    Some((fields.join(",") + end).into_bytes())
+    fields.extend(more.map(|text| Cow::Owned(csv_field(text, separator))));
+    let joined = fields.join(&*char::from(separator).to_string());
+    Some((joined + end).into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Limits;
-    use super::super::columns::ColumnNames;
+    use super::super::columns::Fields;
     use super::*;
 
     #[test]
@@ -257,8 +314,7 @@ mod tests {
     #[test]
     fn only_the_answer_of_a_csv_line_changes() {
         let header = b"id,label,p_a,note,p_b";
-        let columns =
-            Columns::of_header(header, &ColumnNames::default(), &Limits::default()).unwrap();
+        let columns = Columns::of_header(header, &Fields::default(), &Limits::default()).unwrap();
         let line = b" 7,a,0.25,\"x, \"\"y\"\"\",0.75\r";
         let changed = csv_with(&columns, line, &[0.5, 1e-20], Some("a|b,c"));
         let want = " 7,a,0.5,\"x, \"\"y\"\"\",1e-20,\"a|b,c\"\r";

@@ -6,18 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use super::brief::brief;
 use super::record::{
-    ClassNames, Completed, Entity, Evidence, Fault, LoggedUncertainty, Place, Prediction,
-    RecordError, listed, position,
+    ClassNames, Completed, Entity, Evidence, Fault, JsonLayout, Label, LoggedUncertainty, Place,
+    Prediction, RecordError, listed, position,
 };
+use super::tolerance::Tolerance;
 use crate::latent::GaussianPosterior;
 use crate::simplex::{Distribution, SimplexError, validate};
 
-/// The classes that a row shows: by its names, or else by the length of its answer or of a factor.
+/// The classes that a row shows: by its names, or else by the length of its answer or of a factor; 0 and 1
+/// where there is only the probability of the positive class.
 /// `model` is the number of classes of a model that answers evidence without factors.
 pub(super) fn classes_of(prediction: &Prediction<'_>, model: Option<usize>) -> Option<ClassNames> {
-    if let Some(names) = &prediction.classes {
+    if let Some(names) = prediction.classes.as_ref().or(prediction.keys.as_ref()) {
         let names = names.iter().map(|name| name.to_string());
         return Some(ClassNames::Named(names.collect()));
+    }
+    if prediction.binary {
+        let names = ["0".to_string(), "1".to_string()];
+        return Some(ClassNames::Named(names.as_slice().into()));
     }
     let items = prediction.evidence.as_ref();
     let factor = || items?.iter().find_map(|i| Some(i.factor.as_ref()?.len()));
@@ -34,7 +40,7 @@ pub enum Reason {
     Unreadable,
     /// JSON, but not a prediction.
     Shape,
-    /// Neither an answer nor factors.
+    /// No answer, or nothing that one could be computed from.
     NoAnswer,
     /// The answer or a factor is not a distribution.
     NotADistribution,
@@ -53,12 +59,25 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether rows that are left out for this reason are left out for what was predicted: the others are
+    /// then no fair sample of the log.
+    pub fn selects(self) -> bool {
+        matches!(
+            self,
+            Reason::NotADistribution
+                | Reason::OtherClasses
+                | Reason::UnknownLabel
+                | Reason::Contradiction
+                | Reason::NoAnswer
+        )
+    }
+
     /// The reason in a few words.
     pub fn words(self) -> &'static str {
         match self {
             Reason::Unreadable => "cannot be read",
             Reason::Shape => "not a prediction",
-            Reason::NoAnswer => "neither an answer nor factors",
+            Reason::NoAnswer => "no answer",
             Reason::NotADistribution => "not a probability distribution",
             Reason::OtherClasses => "other classes than the rest of the log",
             Reason::Weight => "a weight that is negative or not finite",
@@ -96,10 +115,18 @@ impl RowError {
         }
     }
 
-    /// There is neither an answer nor evidence that one could be computed from.
-    pub fn no_answer(answer_field: &str) -> Self {
-        let what = format!("there is neither {answer_field} nor evidence with factors");
-        RowError::new(Reason::NoAnswer, answer_field, what)
+    /// There is no answer, and perhaps no evidence that one could be computed from.
+    pub fn no_answer(rules: RowRules<'_>) -> Self {
+        let field = rules.answer_field;
+        let what = match rules.from_evidence {
+            true => format!("there is neither {field} nor evidence with factors"),
+            false => {
+                "missing; --probs names the field of the answer, --answer-from-evidence has the \
+                      evidence answered"
+                    .to_string()
+            }
+        };
+        RowError::new(Reason::NoAnswer, field, what)
     }
 
     /// Numbers that are not a distribution.
@@ -107,13 +134,26 @@ impl RowError {
         RowError::new(Reason::NotADistribution, field, error.to_string())
     }
 
-    /// An error of parsing a line whose answer is in the field `answer`.
-    pub(super) fn of_record(error: &RecordError, answer: &str) -> Self {
+    /// An error of parsing a line with these fields.
+    pub(super) fn of_record(error: &RecordError, layout: &JsonLayout) -> Self {
         let in_answer = error.place.field == Some("probs");
         let place = error.place.to_string();
-        let field = match in_answer {
-            true => place.replacen("probs", answer, 1),
-            false => place,
+        let field = match (error.place, &layout.classes) {
+            (Place { item: Some(at), .. }, Some(_)) if in_answer => {
+                layout.answer.get(at).cloned().unwrap_or(place)
+            }
+            _ if in_answer => {
+                let answer = layout.answer.first().map_or("probs", |name| name);
+                place.replacen("probs", answer, 1)
+            }
+            (
+                Place {
+                    field: Some("label"),
+                    ..
+                },
+                _,
+            ) => layout.label.clone(),
+            _ => place,
         };
         let reason = match error.fault {
             // Python writes NaN into JSON: not JSON, but its meaning is known.
@@ -137,9 +177,13 @@ pub struct RowRules<'a> {
     /// The classes of the log.
     pub classes: &'a ClassNames,
     /// How far the sum of a distribution may be from one.
-    pub tolerance: f64,
+    pub tolerance: Tolerance,
     /// What messages call the answer.
     pub answer_field: &'a str,
+    /// What messages call the true class.
+    pub label_field: &'a str,
+    /// Whether rows without an answer get the one that follows from their evidence.
+    pub from_evidence: bool,
 }
 
 /// A row whose numbers are valid.
@@ -150,6 +194,8 @@ pub struct Row<'a> {
     pub id: Cow<'a, str>,
     /// The answer as logged, its entries in `[0, 1]`; `None` where there are only factors.
     pub answer: Option<Vec<f64>>,
+    /// How far the sum of the answer may be from one.
+    pub tolerance: f64,
     /// Position of the true class.
     pub label: Result<usize, RowError>,
     /// The evidence behind the answer, where all items have factors; without posteriors.
@@ -203,8 +249,9 @@ impl<'a> Prediction<'a> {
     ) -> Result<Row<'a>, RowError> {
         let RowRules {
             classes,
-            tolerance,
+            tolerance: allowed,
             answer_field,
+            ..
         } = rules;
         let n = classes.len();
         let id = self.entity.clone().unwrap_or_default();
@@ -227,8 +274,25 @@ impl<'a> Prediction<'a> {
             Err(RowError::new(Reason::OtherClasses, field, message))
         };
         let mut answer = self.answer.take();
+        if let (Some(values), Some(keys)) = (&mut answer, &self.keys) {
+            *values = in_order(values, keys, classes, answer_field)?;
+        }
+        let mut tolerance = allowed.least();
         if let Some(values) = &mut answer {
             counted(answer_field, values.len())?;
+            if let (true, [_, p]) = (self.binary, values.as_slice())
+                && !(0.0..=1.0).contains(p)
+            {
+                let what = format!("{p:?} is not a probability");
+                let error = RowError::new(Reason::NotADistribution, answer_field, what);
+                return Err(RowError {
+                    invalid: Some((f64::NAN, id.to_string())),
+                    ..error
+                });
+            }
+            if !plainly_valid(values, tolerance) {
+                tolerance = allowed.of(values, self.half);
+            }
             if !plainly_valid(values, tolerance) {
                 validate(values, &tolerance).map_err(|e| {
                     let place = e.index().map_or(String::new(), |i| format!("[{i}]"));
@@ -262,7 +326,7 @@ impl<'a> Prediction<'a> {
             item.factor.is_some() || made.as_ref().is_some_and(|made| made.factor.is_some())
         });
         let evidence = if !logged.is_empty() && factors.all(|has| has) {
-            let (factors, weights) = factors_of(&logged, completed, tolerance, &counted, &invalid)?;
+            let (factors, weights) = factors_of(&logged, completed, allowed, &counted, &invalid)?;
             Some(Entity {
                 name: id.clone(),
                 classes: classes.clone(),
@@ -275,36 +339,24 @@ impl<'a> Prediction<'a> {
         } else {
             None
         };
-        if answer.is_none() && evidence.is_none() {
-            return Err(RowError::no_answer(answer_field));
+        if answer.is_none() && (evidence.is_none() || !rules.from_evidence) {
+            return Err(RowError::no_answer(rules));
         }
         let mut samples = None;
         if let Some(rows) = &self.samples {
             let mut flat = Vec::with_capacity(rows.len() * n);
             for (i, row) in rows.iter().enumerate() {
                 counted("samples", row.len())?;
-                let row = Distribution::from_rounded(row.clone(), &tolerance)
+                let row = Distribution::from_rounded(row.clone(), &allowed.of(row, false))
                     .map_err(|e| invalid(format!("samples[{i}]"), &e, row))?;
                 flat.extend_from_slice(row.probabilities());
             }
             samples = Some(flat).filter(|flat| !flat.is_empty());
         }
-        let label = match &self.label {
-            None => Err(RowError::new(Reason::NoLabel, "label", "missing")),
-            Some(label) => position(label, classes)
-                .map_err(|()| {
-                    let what = format!("{label} is not one of the classes {}", listed(classes));
-                    RowError::new(Reason::UnknownLabel, "label", what)
-                })
-                .and_then(|class| {
-                    let what = "is a name, but the classes have none; name the classes";
-                    let unnamed =
-                        || RowError::new(Reason::UnknownLabel, "label", format!("{label} {what}"));
-                    class.ok_or_else(unnamed)
-                }),
-        };
+        let label = label_of(self.label.as_ref(), classes, rules.label_field);
         Ok(Row {
             answer,
+            tolerance,
             label,
             evidence,
             items,
@@ -312,6 +364,73 @@ impl<'a> Prediction<'a> {
             uncertainty: self.uncertainty,
             id,
         })
+    }
+}
+
+/// The position of the true class.
+fn label_of(
+    label: Option<&Label<'_>>,
+    classes: &ClassNames,
+    field: &str,
+) -> Result<usize, RowError> {
+    let Some(label) = label else {
+        return Err(RowError::new(Reason::NoLabel, field, "missing"));
+    };
+    let wrong = |what: String| RowError::new(Reason::UnknownLabel, field, what);
+    match position(label, classes) {
+        Ok(Some(class)) => Ok(class),
+        Ok(None) => Err(wrong(format!(
+            "{label} is a name, but the classes have none; name them with --classes"
+        ))),
+        Err(()) => {
+            let number = match label {
+                Label::Name(name) => name.parse::<f64>().ok(),
+                Label::Number(_) => None,
+            };
+            let hint = match number {
+                Some(x) if x.fract() != 0.0 => {
+                    "; numbers that are no classes are not audited (regression)"
+                }
+                _ if listed(classes) == "0, 1" => {
+                    "; --positive names the class that the probability is of"
+                }
+                _ => "",
+            };
+            let classes = listed(classes);
+            Err(wrong(format!(
+                "{label} is not one of the classes {classes}{hint}"
+            )))
+        }
+    }
+}
+
+/// Numbers that were logged by the names of their classes, in the order of the classes.
+fn in_order(
+    values: &[f64],
+    keys: &[Cow<'_, str>],
+    classes: &ClassNames,
+    field: &str,
+) -> Result<Vec<f64>, RowError> {
+    let wrong = |what: String| RowError::new(Reason::OtherClasses, field, what);
+    let mut out = vec![None; classes.len()];
+    for (key, value) in keys.iter().zip(values) {
+        let class = position(&Label::Name(Cow::Borrowed(key)), classes)
+            .ok()
+            .flatten();
+        match class.and_then(|class| out.get_mut(class)) {
+            Some(slot) if slot.is_none() => *slot = Some(*value),
+            _ => {
+                let key = brief(key);
+                let classes = listed(classes);
+                return Err(wrong(format!(
+                    "{key:?} is not one of the classes {classes}"
+                )));
+            }
+        }
+    }
+    match out.iter().position(Option::is_none) {
+        Some(class) => Err(wrong(format!("no probability of {}", classes.name(class)))),
+        None => Ok(out.into_iter().flatten().collect()),
     }
 }
 
@@ -327,7 +446,7 @@ fn plainly_valid(values: &[f64], tolerance: f64) -> bool {
 fn factors_of(
     items: &[Evidence<'_>],
     completed: Vec<Option<Completed>>,
-    tolerance: f64,
+    tolerance: Tolerance,
     counted: &dyn Fn(&str, usize) -> Result<(), RowError>,
     invalid: &dyn Fn(String, &SimplexError, &[f64]) -> RowError,
 ) -> Result<(Vec<Distribution>, Vec<f64>), RowError> {
@@ -340,6 +459,7 @@ fn factors_of(
                 let values = values.as_deref().unwrap_or_default();
                 let place = Place::item_field(index, "factor").to_string();
                 counted(&place, values.len())?;
+                let tolerance = tolerance.of(values, false);
                 let factor = Distribution::from_rounded(values.to_vec(), &tolerance);
                 factor.map_err(|error| invalid(place, &error, values))?
             }

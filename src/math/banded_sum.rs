@@ -23,7 +23,7 @@ const BLOCK: usize = 1 << 12;
 #[derive(Clone, Debug, Default)]
 pub struct BandedSum {
     /// Sum of the terms in the band, in units of 2⁻⁸².
-    band: i128,
+    pub(crate) band: i128,
     adds: u32,
     /// Sum of all other terms.
     rest: Option<Box<ExactSum>>,

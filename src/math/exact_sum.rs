@@ -40,7 +40,7 @@ pub struct ExactSum {
     chunks: [i64; CHUNKS],
     adds: u32,
     /// Plain sum of the non-finite terms: `0`, `±∞` or NaN.
-    special: f64,
+    pub(crate) special: f64,
 }
 
 impl Default for ExactSum {

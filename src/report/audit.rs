@@ -188,7 +188,8 @@ pub(super) fn entities(audit: &AuditReport) -> Option<String> {
 pub(super) fn outcome(audit: &AuditReport) -> String {
     let s = &audit.summary;
     match s.undecided {
-        _ if s.fail > 0 || s.failed_slices > 0 => "Failed".to_owned(),
+        _ if s.fail > 0 => "Failed".to_owned(),
+        _ if s.failed_slices > 0 => format!("Failed in {} of {} slices", s.failed_slices, s.slices),
         _ if !s.passed => "Failed, as undecided checks are not allowed".to_owned(),
         0 => "Passed".to_owned(),
         n => format!("No failure, {n} undecided"),
@@ -201,9 +202,10 @@ pub(super) fn summary(audit: &AuditReport) -> String {
     let outcome = outcome(audit);
     let usable: u64 = audit.inputs.iter().map(|i| i.usable).sum();
     let rows: u64 = audit.inputs.iter().map(|i| i.rows).sum();
-    let slices = match s.slices {
-        0 => String::new(),
-        n => format!("; {} of {n} slices fail", s.failed_slices),
+    let slices = match (s.slices, s.fail) {
+        (0, _) => String::new(),
+        (_, 0) if s.failed_slices > 0 => String::new(),
+        (n, _) => format!("; {} of {n} slices fail", s.failed_slices),
     };
     format!(
         "{outcome}: {} pass, {} fail, {} undecided, {} not run, {} for information{slices}; {usable} \
@@ -256,6 +258,10 @@ pub(super) const SLICE_COLUMNS: [(&str, &str); 5] = [
     ("log_loss_clipped", "log loss, clipped"),
     ("brier", "Brier"),
 ];
+
+/// What to do where slices fail.
+pub(super) const SLICES_NEXT: &str = "One map cannot repair slices that err in opposite ways: select the \
+    rows of each slice that fails, and fit a map to them with lpf calibrate.";
 
 /// The fields that there are slices by, each with its slices.
 pub(super) fn slices_by(audit: &AuditReport) -> Vec<(String, Vec<&SliceReport>)> {

@@ -99,7 +99,8 @@ pub(super) fn audit_sarif(audit: &AuditReport) -> String {
                           lpf audit --strict makes such rows an error."},
     }));
     let first = audit.inputs.first().map(|input| input.name.as_str());
-    let place_of = |id: &str| judged.iter().position(|check| check.id == id).unwrap_or(0);
+    // A slice is judged by the limits of the log, so that each of its checks has its rule.
+    let place_of = |id: &str| judged.iter().position(|check| check.id == id);
     let failed = |check: &&Check| check.stops;
     let whole = judged.iter().copied().filter(failed);
     let mut results: Vec<Value> = whole
@@ -156,7 +157,7 @@ fn rule(check: &Check) -> Value {
     })
 }
 
-fn sarif_check(check: &Check, index: usize, first: Option<&str>, what: &str) -> Value {
+fn sarif_check(check: &Check, index: Option<usize>, first: Option<&str>, what: &str) -> Value {
     let mut locations: Vec<Value> = check
         .worst
         .iter()
@@ -167,7 +168,7 @@ fn sarif_check(check: &Check, index: usize, first: Option<&str>, what: &str) -> 
     }
     json!({
         "ruleId": check.id,
-        "ruleIndex": index,
+        "ruleIndex": index.map_or(-1, |index| index as i64),
         "kind": "fail",
         "level": "error",
         "message": {"text": sarif_text(what)},

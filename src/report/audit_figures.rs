@@ -27,9 +27,18 @@ fn reliability(title: &str, points: &[ReliabilityPoint]) -> Panel {
 
 /// How many rows are in each bin.
 fn counts(title: &str, points: &[ReliabilityPoint]) -> Panel {
-    let bars = points
-        .iter()
-        .map(|p| (0.5 * (p.lower + p.upper), p.count as f64));
+    // All bins, so that the axis is that of the plot beside it.
+    let bins = points
+        .first()
+        .map_or(0.0, |p| libm::round(1.0 / (p.upper - p.lower)));
+    let count_at = |x: f64| {
+        let inside = |p: &&ReliabilityPoint| p.lower < x && x < p.upper;
+        points.iter().find(inside).map_or(0.0, |p| p.count as f64)
+    };
+    let bars = (0..bins as usize).map(|i| {
+        let middle = (i as f64 + 0.5) / bins;
+        (middle, count_at(middle))
+    });
     Panel::new(
         title,
         Axis::linear("confidence"),

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, entities, finding, limit, ordered, place, promise, provenance,
-    reasons_table, slices_by, slices_promise, slices_table, sources_table, summary, verdict,
+    SLICES_NEXT, checks_table, digits, entities, finding, limit, ordered, place, promise,
+    provenance, reasons_table, slices_by, slices_promise, slices_table, sources_table, summary,
+    verdict,
 };
 use super::audit_figures::{class_figures, confusion_table, figures, multiples};
+use super::audit_reading::{read_as, what_was_read};
 use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
 use super::table::table_with;
@@ -15,6 +17,15 @@ use crate::audit::{AuditReport, Check, CheckVerdict};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
+    out.push_str("<ul class=\"read\">");
+    for input in &audit.inputs {
+        let (name, read) = (safe(&input.name), safe(&read_as(input)));
+        let _ = write!(out, "<li><code>{name}</code> {read}</li>");
+    }
+    for words in what_was_read(audit) {
+        let _ = write!(out, "<li>{}</li>", safe(&words));
+    }
+    out.push_str("</ul>\n");
     out.push_str("<h2 id=\"summary\">Summary</h2>\n");
     // Verdicts in their colour.
     let verdicts: Vec<&CheckVerdict> = audit.checks.iter().map(|check| &check.verdict).collect();
@@ -142,6 +153,9 @@ fn slices(out: &mut String, audit: &AuditReport) {
     }
     out.push_str("<h2 id=\"slices\">Slices</h2>\n");
     let _ = writeln!(out, "<p>{}</p>", safe(&slices_promise(audit)));
+    if audit.summary.failed_slices > 0 {
+        let _ = writeln!(out, "<p>{SLICES_NEXT}</p>");
+    }
     for (by, slices) in slices_by(audit) {
         out.push_str(&judged(&slices_table(&escape_terminal(&by), &slices)));
         let panels = slices.iter().filter(|slice| !slice.too_small);

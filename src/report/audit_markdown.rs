@@ -6,14 +6,16 @@ use super::audit::{
     checks_table, digits, entities, finding, ordered, place, promise, provenance, reasons_table,
     slices_by, slices_promise, slices_table, sources_table, summary, verdict,
 };
+use super::audit_reading::{read_as, what_was_read};
 use super::{escape_markdown, escape_terminal, table_markdown};
 use crate::audit::{AuditReport, CheckVerdict};
 
 pub(super) fn audit_markdown(audit: &AuditReport) -> String {
     let mut out = format!(
-        "## {} Audit\n\n{}\n\n{}\n",
+        "## {} Audit\n\n{}\n\n{}\n{}\n",
         if audit.summary.passed { "✓" } else { "✗" },
         escape_markdown(&summary(audit)),
+        opening(audit),
         table_markdown(&checks_table(audit))
     );
     for words in entities(audit).into_iter().chain([promise(audit)]) {
@@ -101,6 +103,18 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
     }
     for (words, sha256) in provenance(audit) {
         let _ = writeln!(out, "{words}, SHA-256 {}\n", code(sha256));
+    }
+    out
+}
+
+/// What was read, and as what.
+fn opening(audit: &AuditReport) -> String {
+    let mut out = String::new();
+    for input in &audit.inputs {
+        let _ = writeln!(out, "- {} {}", code(&input.name), code(&read_as(input)));
+    }
+    for words in what_was_read(audit) {
+        let _ = writeln!(out, "- {}", escape_markdown(&escape_terminal(&words)));
     }
     out
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::audit::{
-    SLICE_COLUMNS, digits, entities, finding, limit, ordered, outcome, place, promise, provenance,
-    slice_verdict, slices_by, slices_promise, summary, value, verdict,
+    SLICE_COLUMNS, SLICES_NEXT, digits, entities, finding, limit, ordered, outcome, place, promise,
+    provenance, slice_verdict, slices_by, slices_promise, summary, value, verdict,
 };
+use super::audit_reading::{read_as, what_was_read};
 use super::escape_terminal;
 use crate::audit::{AuditReport, Check, CheckVerdict, Input, SliceReport, SourceEffect};
 
@@ -35,6 +36,9 @@ pub(super) fn audit_text(audit: &AuditReport, style: TextStyle) -> String {
     out.inputs("Audit of", &audit.inputs);
     if !audit.baseline.is_empty() {
         out.inputs("Compared with", &audit.baseline);
+    }
+    for words in what_was_read(audit) {
+        out.line(0, &escape_terminal(&words));
     }
     for (words, sha256) in provenance(audit) {
         out.line(0, &words);
@@ -124,6 +128,7 @@ impl Text {
             let (name, rows, usable) = (escape_terminal(&input.name), input.rows, input.usable);
             self.line(0, &format!("{title} {name}: {rows} rows, {usable} scored"));
             self.line(2, &format!("sha256 {}", escape_terminal(&input.sha256)));
+            self.line(2, &escape_terminal(&read_as(input)));
         }
     }
 
@@ -262,6 +267,9 @@ impl Text {
             }
         }
         self.line(0, &slices_promise(audit));
+        if audit.summary.failed_slices > 0 {
+            self.line(0, &format!("→ {SLICES_NEXT}"));
+        }
     }
 
     fn slice(&mut self, slice: &SliceReport) {

@@ -18,6 +18,7 @@ mod audit_ci;
 mod audit_figures;
 mod audit_html;
 mod audit_markdown;
+mod audit_reading;
 mod audit_text;
 mod chart;
 mod component;

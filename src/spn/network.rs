@@ -17,15 +17,15 @@ use super::validity::{Graph, NodeKind};
 /// throughout. Hence `Z > 0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network<S = f64> {
-    pub(super) cardinalities: Vec<usize>,
-    pub(super) kinds: Vec<NodeKind>,
-    pub(super) offsets: Vec<u32>,
-    pub(super) children: Vec<u32>,
+    pub(crate) cardinalities: Vec<usize>,
+    pub(crate) kinds: Vec<NodeKind>,
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) children: Vec<u32>,
     /// One per edge; one for the edges of products.
-    pub(super) weights: Vec<S>,
-    pub(super) entry_offsets: Vec<u32>,
+    pub(crate) weights: Vec<S>,
+    pub(crate) entry_offsets: Vec<u32>,
     /// The values of all leaves.
-    pub(super) entries: Vec<S>,
+    pub(crate) entries: Vec<S>,
 }
 
 impl<S> Network<S> {

@@ -15,8 +15,8 @@ use num_bigint::BigUint;
 /// The order of the fields makes the derived order that of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Scaled {
-    exponent: i64,
-    mantissa: u64,
+    pub(crate) exponent: i64,
+    pub(crate) mantissa: u64,
 }
 
 /// The exponent of zero: below that of any value of a network (2³⁰ nodes times 2¹² at most), and

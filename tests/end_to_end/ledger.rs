@@ -209,7 +209,7 @@ fn tags() -> Vec<(String, String)> {
                     },
                 };
                 let ids = list.split(',').map(|id| id.trim().trim_matches('"'));
-                let named = ids.filter(|id| !id.is_empty());
+                let named = ids.filter(|id| !id.is_empty() && *id != "none");
                 tags.extend(named.map(|id| (id.to_owned(), path.display().to_string())));
             }
         }

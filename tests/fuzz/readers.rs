@@ -3,7 +3,7 @@
 use super::*;
 use lpf::audit::{Gate, Log, read_state, write_state};
 use lpf::log::{
-    Batch, ColumnNames, Entity, Expectations, Format, Limits, LineReader, LogReader, Prediction,
+    Batch, Entity, Expectations, Fields, Format, Kind, Limits, LineReader, LogReader, Prediction,
     Record,
 };
 use lpf::model::{CalibrationFile, Model, aggregator_from_bytes};
@@ -126,14 +126,14 @@ target!(json_log, |bytes: &[u8], in_full: bool| {
 });
 
 target!(csv_log, |bytes: &[u8], in_full: bool| {
-    let format = Format::Csv(ColumnNames::default());
+    let format = Format::of(Kind::Csv);
     audited(Audit::of(Log::stream("log", bytes)).format(format), in_full);
 });
 
 #[cfg(feature = "parquet")]
 target!(parquet_log, |bytes: &[u8], in_full: bool| {
     let file = std::io::Cursor::new(bytes.to_vec());
-    match LogReader::parquet(file, &ColumnNames::default()) {
+    match LogReader::parquet(file, &Fields::default()) {
         Ok(reader) => audited(Audit::of(Log::reader("log", reader)), in_full),
         Err(error) => assert!(!error.to_string().is_empty()),
     }

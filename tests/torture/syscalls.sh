@@ -24,6 +24,7 @@ commands=(
   'train --entities 20 --epochs 1 --output out'
   'apply log.jsonl --threads 1 --calibration map --output out'
   'monitor log.jsonl --html out'
+  'claims L2 --output out'
 )
 # The calls by which files come and go, and what each may be refused with.
 faults=(openat:error=EACCES write:error=ENOSPC write:error=EIO fsync:error=EIO rename:error=EIO flock:error=ENOLCK

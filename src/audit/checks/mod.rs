@@ -55,8 +55,6 @@ pub(super) struct CheckSettings {
     pub demand: Demand,
     /// Whether rows are independent though entities repeat.
     pub independent_rows: bool,
-    /// The options of a command line that say how the log is read.
-    pub reading: String,
 }
 
 /// What makes an audit fail beside a check that fails.
@@ -92,7 +90,6 @@ impl Default for CheckSettings {
             prior: None,
             demand: Demand::NoFailure,
             independent_rows: false,
-            reading: String::new(),
         }
     }
 }
@@ -353,10 +350,15 @@ pub(super) fn audit(
         let before = Rows::new(baseline, settings);
         drift::checks(&gate, (tally, &rows), (baseline, &before), &mut checks);
     }
+    let withheld = withheld(tally);
+    if let Some(reason) = &withheld {
+        withhold(&mut checks, reason);
+        curves = Curves::default();
+    }
     let slices = slices::slices(tally, settings, judged, &rows);
     let sources = sources::sources(tally, settings, &rows);
     for check in &mut checks {
-        check.next = next::next(check, tally, settings, &sources);
+        check.next = next::next(check, tally, &sources);
     }
     let reasons = tally.unusable.counts.iter();
     AuditReport {
@@ -373,6 +375,7 @@ pub(super) fn audit(
                 })
                 .collect(),
             first: tally.unusable.first.clone(),
+            withheld: withheld.clone(),
         },
         settings: ReportSettings {
             classes: tally.settings.classes.clone(),
@@ -380,6 +383,7 @@ pub(super) fn audit(
             confidence: CONFIDENCE,
             seed: settings.seed,
             tolerance: tally.settings.tolerance,
+            tolerance_follows_digits: tally.settings.digits,
             calibration: tally.settings.calibration.clone(),
             confidence_function: tally.settings.confidence.clone(),
             model: tally.settings.model.clone(),
@@ -398,21 +402,73 @@ pub(super) fn audit(
     }
 }
 
+/// The largest share of rows that may be left out for what was predicted in them before the others are no
+/// fair sample of the log any more.
+const MOST_LEFT_OUT: f64 = 0.1;
+
+/// Why nothing is said about the rows that could be used, if nothing is.
+fn withheld(tally: &Tally) -> Option<String> {
+    let reasons = tally.unusable.counts.iter();
+    let selecting = reasons.filter(|(reason, _)| reason.selects());
+    let (mut left_out, mut most) = (0, None);
+    for (reason, &count) in selecting {
+        left_out += count;
+        if most.is_none_or(|(_, known)| count > known) {
+            most = Some((reason, count));
+        }
+    }
+    let rows = left_out + tally.usable();
+    let (reason, _) = most?;
+    if left_out as f64 <= MOST_LEFT_OUT * rows as f64 {
+        return None;
+    }
+    Some(format!(
+        "withheld, as {left_out} of {rows} rows were left out for what was predicted in them (most: {}), and \
+         more than 1 in 10 leaves no fair sample of the log",
+        reason.words()
+    ))
+}
+
+/// Takes the values from all checks but that of validity. A check with a limit then fails the audit:
+/// nothing was shown.
+fn withhold(checks: &mut [Check], reason: &str) {
+    for check in checks.iter_mut().filter(|check| check.id != "validity") {
+        if matches!(check.verdict, CheckVerdict::NotRun { .. }) {
+            continue;
+        }
+        check.value = None;
+        check.interval = None;
+        check.power = None;
+        check.n = 0;
+        check.worst.clear();
+        check.sentence = format!("Not checked: {reason}.");
+        check.stops = check.threshold.is_some();
+        check.verdict = CheckVerdict::NotRun {
+            reason: reason.to_string(),
+        };
+    }
+}
+
 fn validity(gate: &Gate<'_>, tally: &Tally) -> Check {
     let (checked, invalid) = (tally.checked, tally.invalid);
     if checked == 0 {
         return gate.not_run("validity", "no row has numbers to check");
     }
     let tolerance = tally.settings.tolerance;
+    let rounded = match tally.rounded {
+        0 => String::new(),
+        n => format!(", or as near as the digits that were written allow ({n} rows)"),
+    };
     let sentence = if invalid == 0 {
         format!(
             "All {checked} rows hold probability distributions: no entry is below zero or missing, \
-             and every sum is within {tolerance} of one."
+             and every sum is within {tolerance} of one{rounded}."
         )
     } else {
         format!(
             "{invalid} of {checked} rows are not probability distributions (the worst are listed \
-             with their sum minus one); they are left out of all other checks."
+             with their sum minus one); they are left out of all other checks. --tolerance allows \
+             sums further from one."
         )
     };
     let share = invalid as f64 / checked as f64;

@@ -1,6 +1,5 @@
 //! What to do about a check that failed or is undecided: a command, or a step.
 
-use super::CheckSettings;
 use crate::aggregate::{Method, aggregate};
 use crate::audit::by::EVIDENCE;
 use crate::audit::outcome::{Check, CheckVerdict, SourceEffect, SourceReport};
@@ -22,12 +21,7 @@ const CALIBRATION: [&str; 10] = [
 ];
 
 /// What to do next; none where nothing is wrong.
-pub(super) fn next(
-    check: &Check,
-    tally: &Tally,
-    settings: &CheckSettings,
-    sources: &[SourceReport],
-) -> Option<String> {
+pub(super) fn next(check: &Check, tally: &Tally, sources: &[SourceReport]) -> Option<String> {
     match &check.verdict {
         CheckVerdict::Undecided { needed_n: Some(n) } => {
             let more = n.saturating_sub(check.n);
@@ -36,7 +30,7 @@ pub(super) fn next(
             ))
         }
         CheckVerdict::Fail => {
-            let said = Said { tally, settings };
+            let said = Said { tally };
             Some(said.of_failure(check.id, sources))
         }
         _ => None,
@@ -46,7 +40,6 @@ pub(super) fn next(
 /// The audit in the words of a command line.
 struct Said<'a> {
     tally: &'a Tally,
-    settings: &'a CheckSettings,
 }
 
 impl Said<'_> {
@@ -80,9 +73,9 @@ impl Said<'_> {
             [only] => quoted(&only.name),
             _ => "LOG".to_string(),
         };
-        match self.settings.reading.is_empty() {
+        match self.tally.settings.reading.is_empty() {
             true => name,
-            false => format!("{name} {}", self.settings.reading),
+            false => format!("{name} {}", self.tally.settings.reading),
         }
     }
 

@@ -8,21 +8,28 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::super::Failure;
 use super::super::input::InputOptions;
 use super::super::options::{OptionalMethod, optional_method_parser};
+use super::super::settings::SettingsFile;
 use crate::answer::DEFAULT_SAMPLES;
 use crate::audit::Undecided;
 use crate::latent::Confidence;
-use crate::log::DEFAULT_TOLERANCE;
 
 const EXAMPLES: &str = "\
-Input, one prediction per line (entity, evidence, samples and uncertainty are optional):
+Input: a true class and the probabilities, a row each, in JSON lines, a JSON array, CSV (also with tabs or
+semicolons), Parquet or Arrow, compressed with gzip or zstd or not. The usual names are recognized, such as
+  y_true,y_prob                the probability of the class 1
+  label,prob_cat,prob_dog      one column a class; also 0, 1, 2, ...
+  {\"label\": \"dog\", \"probs\": {\"cat\": 0.2, \"dog\": 0.8}}      or a list, or one number
+and --label, --probs and --positive name others. Labels are names, whole numbers or truth values. The report
+begins with what was read as what. Rows of several labels, weights of rows, and regression are not audited.
+
+Evidence behind answers is checked too (entity, evidence, samples and uncertainty are optional):
   {\"entity\": \"C5\", \"label\": \"medium\", \"probs\": [0.1, 0.8, 0.1], \"evidence\": [
     {\"factor\": [0.1, 0.8, 0.1], \"weight\": 0.4}, ...]}
 An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard deviations) or \"cov\"
 (a list of rows). Weights are then compared with it, and assumption A2 is checked. With --model an item
 may have a posterior or an \"embedding\" instead of its factor.
-CSV with a header, or Parquet: a column `label`, and a column `prob_CLASS` or `p_CLASS` for each
-class. Parquet rows are numbered as lines are.
-Rows that cannot be used are counted, and the first 20 are listed; --strict makes them an error.
+Rows that cannot be used are counted, and the first 20 are listed; --strict makes them an error. Where more
+than one in ten is left out for what was predicted in it, no check is made of the rest.
 
 A check passes if its whole interval is on the good side of its limit, fails if all of it is on the
 bad side, and is otherwise undecided; it then says how many rows would decide.
@@ -40,18 +47,22 @@ Examples:
   lpf audit new.jsonl --baseline old.jsonl
   lpf audit log.jsonl --by site --by 'month(at)' --segments
   lpf audit log.jsonl --by evidence.id
-  lpf audit answers.jsonl --answer distribution --model model.safetensors
+  lpf audit scores.csv.gz --label diagnosis --probs p_malignant --positive malignant
+  lpf audit answers.jsonl --model model.safetensors
   lpf audit log.jsonl --method prior-corrected --prior 0.2,0.5,0.3
-  zcat log.jsonl.gz | lpf audit - --name log.jsonl";
+  curl -s https://example.org/log.csv | lpf audit - --name log.csv";
 
 /// Check the guarantees on your own log of predictions.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Logs: JSON lines, CSV or Parquet where the name ends in .csv or .parquet; - for standard input
-    /// [default: embedded answers of the reference implementation]
-    #[arg(value_name = "FILE")]
+    /// Logs: JSON lines, a JSON array, CSV, TSV, Parquet or Arrow, perhaps compressed; - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "demo")]
     pub(super) files: Vec<PathBuf>,
+
+    /// Audit embedded answers of the reference implementation
+    #[arg(long, conflicts_with_all = ["files", "merge"])]
+    pub(super) demo: bool,
 
     /// Format of the report
     #[arg(long, value_enum, default_value = "text")]
@@ -65,7 +76,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// Stop with exit code 2 if any row cannot be used
+    /// End with exit code 2 if any row cannot be used; the report is written all the same
     #[arg(long)]
     pub(super) strict: bool,
 
@@ -79,10 +90,6 @@ pub(crate) struct Args {
     /// Names of the classes, in the order of the probabilities
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(super) classes: Option<Vec<String>>,
-
-    /// The JSON field of the answer
-    #[arg(long, value_name = "FIELD", default_value = "probs")]
-    pub(super) answer: String,
 
     /// The method that the answers are compared with; `none` for another one, which is not checked
     #[arg(long, value_name = "METHOD", default_value = "spn", value_parser = optional_method_parser())]
@@ -120,9 +127,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub(super) calibration: Option<PathBuf>,
 
-    /// Limits, bins and classes in a file; the command line takes precedence
-    #[arg(long, value_name = "lpf.toml")]
-    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) settings: SettingsFile,
 
     /// The limit of a check, or `off`; may be repeated
     #[arg(long, value_name = "CHECK=VALUE")]
@@ -157,8 +163,8 @@ pub(crate) struct Args {
 
     /// Inputs are `--partial` states; input options were fixed then
     #[arg(long, conflicts_with_all = [
-        "name", "answer", "by", "segments", "method", "aggregator", "confidence", "samples", "tolerance",
-        "input_format", "label_column", "id_column", "prob_columns",
+        "name", "by", "segments", "method", "aggregator", "confidence", "samples", "tolerance",
+        "input_format", "label", "id", "probs", "positive", "answer_from_evidence",
     ])]
     pub(super) merge: bool,
 
@@ -170,9 +176,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
 
-    /// How far the probabilities of a row may be from adding up to 1
-    #[arg(long, value_name = "T", default_value_t = DEFAULT_TOLERANCE, allow_hyphen_values = true)]
-    pub(super) tolerance: f64,
+    /// How far the probabilities of a row may be from adding up to 1, at most 0.01 [default: 0.000001, or as
+    /// far as the digits that were written explain]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub(super) tolerance: Option<f64>,
 }
 
 /// Formats of the report.

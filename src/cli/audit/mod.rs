@@ -14,18 +14,18 @@ use super::Failure;
 use super::display::{escaped, style};
 use super::input::{is_stream, open};
 use super::options::threads;
-use super::output::{Output, check_distinct, same, say};
+use super::output::{Output, check_distinct, is_quiet, note, same};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
 use crate::audit::{
-    Audit, AuditReport, Gate, GateError, Input, Log, MergeError, default_thresholds, set_threshold,
+    Audit, AuditReport, Gate, Input, Log, MergeError, default_thresholds, set_threshold,
     write_state,
 };
 use crate::error::{Error, ErrorKind};
-use crate::log::Limits;
+use crate::log::{Format as LogFormat, Limits};
 use crate::report::TextStyle;
 
-/// What is audited when nothing is named: answers of the reference implementation.
+/// What `--demo` audits: answers of the reference implementation.
 const REFERENCE: &str = include_str!("reference.jsonl");
 const REFERENCE_NAME: &str = "reference predictions";
 
@@ -44,44 +44,63 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
 fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     check(args)?;
     check_outputs(args)?;
-    let gate = match &args.config {
-        Some(path) => Gate::read(path).map_err(|error| gate_failure(path, error))?,
-        None => Gate::default(),
-    };
-    check_limits(args, &gate)?;
+    let (gate, file) = args.settings.read()?;
+    check_limits(args, &gate, &file)?;
     let answerer = answerer(args, limits)?;
     let bar = progress(&args.files);
     let advance = |bytes| bar.inc(bytes);
     let audit = audit(args, &gate, &answerer)?.progress(&advance);
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
-    let (bytes, code, seen) = threads(args.threads)?.install(|| work(args, audit, &answerer))?;
+    let strict = args.strict || gate.strict.unwrap_or(false);
+    let done = threads(args.threads)?.install(|| work(args, audit, &answerer, strict))?;
     bar.finish_and_clear();
-    if let Some(warning) = seen {
-        say(&warning);
+    if let Some(warning) = done.warning {
+        note(&warning);
     }
-    output.write(&bytes)?;
+    output.write(&done.bytes)?;
     output.finish()?;
-    Ok(code)
+    match done.unusable {
+        Some(failure) => Err(failure),
+        None => Ok(done.code),
+    }
 }
 
-/// What to write, with which code to end, and what to warn of.
-fn work(
-    args: &Args,
-    audit: Audit<'_>,
-    answerer: &Answerer,
-) -> Result<(Vec<u8>, ExitCode, Option<String>), Failure> {
+/// What an audit ends with.
+struct Done {
+    bytes: Vec<u8>,
+    code: ExitCode,
+    warning: Option<String>,
+    /// The first row that cannot be used, where none is allowed.
+    unusable: Option<Failure>,
+}
+
+fn work(args: &Args, audit: Audit<'_>, answerer: &Answerer, strict: bool) -> Result<Done, Failure> {
     if args.partial.is_some() {
-        let tally = audit.tally().map_err(failure)?;
+        let tally = audit.strict(strict).tally().map_err(failure)?;
         let bytes = write_state(&tally).map_err(|error| Failure::Usage(error.to_string()))?;
-        return Ok((bytes, ExitCode::SUCCESS, seen(answerer, &tally.inputs)));
+        return Ok(Done {
+            bytes,
+            code: ExitCode::SUCCESS,
+            warning: seen(answerer, &tally.inputs),
+            unusable: None,
+        });
     }
-    let report = audit.run().map_err(failure)?;
-    let code = if report.passed() { 0 } else { 1 };
-    Ok((
-        shown(&report, args).into_bytes(),
-        ExitCode::from(code),
-        seen(answerer, &report.inputs),
-    ))
+    let report = audit.strict(strict).reported().run().map_err(failure)?;
+    let first = report.rejected.first.first().filter(|_| strict);
+    let unusable = first.map(|row| {
+        let count = report.rejected.count;
+        let what = format!(
+            "{}: {} ({count} such rows in all, none allowed)",
+            row.field, row.message
+        );
+        Failure::line(Path::new(&row.file), row.line, what)
+    });
+    Ok(Done {
+        bytes: shown(&report, args).into_bytes(),
+        code: ExitCode::from(if report.passed() { 0 } else { 1 }),
+        warning: seen(answerer, &report.inputs),
+        unusable,
+    })
 }
 
 /// A warning where the calibration map was fitted on rows of the files that are audited.
@@ -117,24 +136,38 @@ fn style_of(args: &Args) -> TextStyle {
     let terminal = args.output.is_none() && std::io::stdout().is_terminal();
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0).max(40));
+    // Where a terminal does not tell, it is as wide as terminals were.
+    let width =
+        terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(40));
     TextStyle {
         all: args.all,
         colour: terminal && !dumb && !set("NO_COLOR"),
-        width: width.filter(|_| terminal),
+        width: terminal.then_some(width),
     }
 }
 
 /// The options that say how the log is read, for the commands that a report suggests.
 fn reading(args: &Args) -> String {
-    let mut options = Vec::new();
-    if args.answer != "probs" {
-        options.push(format!("--answer {}", args.answer));
-    }
-    if let Some(classes) = &args.classes {
-        options.push(format!("--classes {}", classes.join(",")));
-    }
-    options.join(" ")
+    let input = &args.input;
+    let options = [
+        ("--label", input.label.clone()),
+        ("--id", input.id.clone()),
+        ("--probs", input.probs.as_ref().map(|names| names.join(","))),
+        ("--positive", input.positive.clone()),
+        (
+            "--classes",
+            args.classes.as_ref().map(|names| names.join(",")),
+        ),
+    ];
+    let given = options.into_iter().filter_map(|(option, value)| {
+        let value = value?;
+        let plain = |c: char| c.is_alphanumeric() || "_-.,:/".contains(c);
+        Some(match !value.is_empty() && value.chars().all(plain) {
+            true => format!("{option} {value}"),
+            false => format!("{option} '{}'", value.replace('\'', r"'\''")),
+        })
+    });
+    given.collect::<Vec<_>>().join(" ")
 }
 
 /// That the arguments go together.
@@ -161,7 +194,7 @@ fn check_outputs(args: &Args) -> Result<(), Failure> {
         &args.model,
         &args.aggregator,
         &args.calibration,
-        &args.config,
+        &args.settings.config,
     ];
     let files = files.into_iter().flatten().map(|file| &**file);
     let logs = || args.files.iter().chain(&args.baseline).map(|file| &**file);
@@ -173,16 +206,15 @@ fn check_outputs(args: &Args) -> Result<(), Failure> {
     check_distinct(Some(partial), files.chain(states))?;
     if let Some(state) = logs().find(|file| args.merge && same(partial, file)) {
         let name = escaped(&state.to_string_lossy());
-        say(&format!("{name} is read, and replaced when all are merged"));
+        note(&format!("{name} is read, and replaced when all are merged"));
     }
     Ok(())
 }
 
 /// The file's limits and then the command line's are those of checks that there are.
-fn check_limits(args: &Args, gate: &Gate) -> Result<(), Failure> {
+fn check_limits(args: &Args, gate: &Gate, file: &Path) -> Result<(), Failure> {
     let mut limits = default_thresholds();
     for limit in &gate.limits {
-        let file = args.config.as_deref().unwrap_or(Path::new(""));
         set_threshold(&mut limits, &limit.check, limit.value)
             .map_err(|error| Failure::line(file, limit.line, error))?;
     }
@@ -191,14 +223,6 @@ fn check_limits(args: &Args, gate: &Gate) -> Result<(), Failure> {
             .map_err(|error| Failure::Usage(format!("--threshold {text}: {error}")))?;
     }
     Ok(())
-}
-
-fn gate_failure(path: &Path, error: GateError) -> Failure {
-    let path = path.to_path_buf();
-    match error {
-        GateError::Io(error) => Failure::Read { path, error },
-        GateError::Line { line, what } => Failure::Line { path, line, what },
-    }
 }
 
 /// What answers the evidence of the log.
@@ -225,29 +249,31 @@ fn answerer(args: &Args, limits: &Limits) -> Result<Answerer, Failure> {
 
 /// What the command line and the file of limits ask for together.
 fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audit<'a>, Failure> {
-    let logs = args.files.iter().map(|path| log(args, path));
+    let format = args.input.format(&gate.columns)?;
+    let logs = args.files.iter().map(|path| log(args, path, &format));
     let mut logs = logs.collect::<Result<Vec<_>, _>>()?.into_iter();
     let mut audit = match logs.next() {
         Some(first) => logs.fold(Audit::of(first), Audit::and),
         None => {
-            let answer = "spn".to_string();
             let log = Log::stream(REFERENCE_NAME, REFERENCE.as_bytes());
-            Audit::of(log.format(crate::log::Format::JsonLines { answer }))
+            Audit::of(log.format(crate::log::Format::json_lines("spn")))
                 .classes(["low", "medium", "high"])
         }
     };
     for path in &args.baseline {
-        audit = audit.baseline(log(args, path)?);
+        audit = audit.baseline(log(args, path, &format)?);
     }
     audit = audit
         .answerer(answerer)
         .compare(args.method.is_some())
         .confidence(args.confidence.function())
-        .tolerance(args.tolerance)
+        .from_evidence(args.input.answer_from_evidence)
         .seed(args.seed)
         .independent_rows(args.independent_rows)
-        .reading(reading(args))
-        .strict(args.strict || gate.strict.unwrap_or(false));
+        .reading(reading(args));
+    if let Some(tolerance) = args.tolerance {
+        audit = audit.tolerance(tolerance);
+    }
     // States have the slices that they were made with.
     if !args.merge {
         let by = match args.by.is_empty() {
@@ -282,7 +308,7 @@ fn audit<'a>(args: &'a Args, gate: &Gate, answerer: &'a Answerer) -> Result<Audi
 }
 
 /// A file of the command line as a log.
-fn log<'a>(args: &Args, path: &Path) -> Result<Log<'a>, Failure> {
+fn log<'a>(args: &Args, path: &Path, format: &LogFormat) -> Result<Log<'a>, Failure> {
     let name = match &args.name {
         Some(name) if is_stream(path) => name.clone(),
         _ => path.to_string_lossy().into_owned(),
@@ -294,7 +320,7 @@ fn log<'a>(args: &Args, path: &Path) -> Result<Log<'a>, Failure> {
         true => Log::stream(name, std::io::stdin()),
         false => Log::from(path),
     };
-    Ok(log.format(args.input.format(path, &args.answer)))
+    Ok(log.format(format.clone()))
 }
 
 /// An error of an audit; settings that differ between shards are named as the options that set them.
@@ -332,5 +358,8 @@ fn progress(files: &[PathBuf]) -> ProgressBar {
         ),
     };
     bar.set_style(style(template));
+    if is_quiet() {
+        bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+    }
     bar
 }

@@ -15,6 +15,7 @@ use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser, threads};
 use super::output::{Output, check_distinct};
+use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::calibration::{
     CalibrationMap, Candidate, ConformalSets, ConformalSettings, Family, MapError, MapMethod,
@@ -76,13 +77,12 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputOptions,
 
+    #[command(flatten)]
+    settings: SettingsFile,
+
     /// The kind of map
     #[arg(long, value_enum)]
     method: Kind,
-
-    /// The JSON field of the logged answer; a line without it is answered from its evidence
-    #[arg(long, value_name = "FIELD", default_value = "probs")]
-    answer: String,
 
     /// How factors are combined, as --method of `lpf infer`
     #[arg(long, value_parser = method_parser(), default_value = "spn")]

@@ -10,7 +10,7 @@ use super::Args;
 use crate::answer::Answerer;
 use crate::error::Error;
 use crate::latent::random::{Stream, text_key};
-use crate::log::{ClassNames, LogBatch, LogReader, LogRow, RowError, RowRules};
+use crate::log::{ClassNames, LogBatch, LogReader, LogRow, RowError, RowRules, Tolerance};
 use crate::model::LatentModel;
 use crate::simplex::Distribution;
 
@@ -51,7 +51,7 @@ pub(super) fn read(
     from_evidence: bool,
 ) -> Result<Read, Failure> {
     let failed = |error: Error| Failure::of(error, path);
-    let format = args.input.format(path, &args.answer);
+    let format = args.input.format(&args.settings.read()?.0.columns)?;
     let reader = match is_stream(path) {
         true => LogReader::new_within(std::io::stdin(), &format, answerer.limits()),
         false => LogReader::open_within(path, &format, answerer.limits()),
@@ -59,7 +59,6 @@ pub(super) fn read(
     let mut reader = reader.map_err(|error| failed(error.into()))?;
     let mut rows = Vec::new();
     let mut known: Option<ClassNames> = None;
-    let answer_field = reader.answer_field().to_string();
     let mut batch = LogBatch::default();
     while reader
         .fill(&mut batch)
@@ -71,11 +70,9 @@ pub(super) fn read(
             known = found.map_err(|error| failed(error.into()))?;
         }
         let nothing = ClassNames::Numbered(0);
-        let rules = RowRules {
-            classes: known.as_ref().unwrap_or(&nothing),
-            tolerance: answerer.expectations().tolerance,
-            answer_field: &answer_field,
-        };
+        let classes = known.as_ref().unwrap_or(&nothing);
+        let computed = from_evidence || args.input.answers_evidence(&format);
+        let rules = batch.rules(classes, Tolerance::Digits, computed);
         let read: Vec<Result<Labelled, Failure>> = (0..batch.len())
             .into_par_iter()
             .map(|i| {

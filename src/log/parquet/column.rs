@@ -1,19 +1,12 @@
 //! One column of one group of rows, some rows at a time.
 
-use std::borrow::Cow;
-use std::io::{Read, Seek};
-use std::sync::Arc;
-
 use bytes::Bytes;
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::super::limits::Limits;
-use super::shared::Shared;
-use super::values::Values;
+use super::super::table::{Cell, Lists, half};
+use super::values::{AllPages, Levels, Values};
 
 /// How values of a column are to be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +22,9 @@ pub(super) enum Kind {
         signed: bool,
     },
     Text,
+    /// Half precision.
+    Half,
+    Truth,
 }
 
 impl Kind {
@@ -73,8 +69,17 @@ impl Kind {
                 );
                 (text || plain && old).then_some(Kind::Text)
             }
+            Type::FIXED_LEN_BYTE_ARRAY if matches!(logical, Some(LogicalType::Float16)) => {
+                Some(Kind::Half)
+            }
+            Type::BOOLEAN => Some(Kind::Truth),
             _ => None,
         }
+    }
+
+    /// Whether its values are numbers.
+    pub(super) fn is_number(self) -> bool {
+        !matches!(self, Kind::Text | Kind::Truth)
     }
 
     /// The fewest bytes that a value takes in a dictionary: of a text, its length.
@@ -82,6 +87,8 @@ impl Kind {
         match self {
             Kind::Double | Kind::Whole64 { .. } => 8,
             Kind::Single | Kind::Whole32 { .. } | Kind::Text => 4,
+            Kind::Half => 2,
+            Kind::Truth => 1,
         }
     }
 }
@@ -90,69 +97,100 @@ impl Kind {
 pub(super) enum Column {
     Double(Values<f64>),
     Single(Values<f32>),
+    Half(Values<u16>),
+    Truth(Values<bool>),
     Whole32(Values<i32>, bool),
     Whole64(Values<i64>, bool),
     Text(Values<Bytes>),
 }
 
+/// Calls a method of the values of a column of numbers, with what makes a number of each.
+macro_rules! of_numbers {
+    ($column:expr, $values:ident, $number:ident => $call:expr) => {
+        match $column {
+            Column::Double($values) => {
+                let $number = |x: &f64| *x;
+                $call
+            }
+            Column::Single($values) => {
+                let $number = |x: &f32| f64::from(*x);
+                $call
+            }
+            Column::Half($values) => {
+                let $number = |x: &u16| half(*x);
+                $call
+            }
+            Column::Whole32($values, signed) => {
+                let $number = |x: &i32| whole32(*x, *signed) as f64;
+                $call
+            }
+            Column::Whole64($values, signed) => {
+                let $number = |x: &i64| whole64(*x, *signed) as f64;
+                $call
+            }
+            // Which kinds hold numbers is checked when columns are chosen.
+            Column::Text(_) | Column::Truth(_) => Ok(()),
+        }
+    };
+}
+
 impl Column {
     /// Starts with the first row of a group.
-    ///
-    /// # Errors
-    /// Where the group's description of its pages makes no sense.
-    pub(super) fn open<R: Read + Seek + Send + 'static>(
-        file: &Shared<R>,
-        descriptor: &ColumnDescriptor,
-        chunk: &ColumnChunkMetaData,
-        kind: Kind,
-        rows: usize,
-    ) -> Result<Self, ParquetError> {
-        let pages = SerializedPageReader::new(Arc::new(file.clone()), chunk, rows, None)?;
-        let pages = Box::new(pages);
-        let optional = descriptor.max_def_level() > 0;
-        Ok(match kind {
-            Kind::Double => Column::Double(Values::new(pages, optional)),
-            Kind::Single => Column::Single(Values::new(pages, optional)),
-            Kind::Whole32 { signed } => Column::Whole32(Values::new(pages, optional), signed),
-            Kind::Whole64 { signed } => Column::Whole64(Values::new(pages, optional), signed),
-            Kind::Text => Column::Text(Values::new(pages, optional)),
-        })
+    pub(super) fn open(pages: AllPages, levels: Levels, kind: Kind) -> Self {
+        match kind {
+            Kind::Double => Column::Double(Values::new(pages, levels)),
+            Kind::Single => Column::Single(Values::new(pages, levels)),
+            Kind::Half => Column::Half(Values::new(pages, levels)),
+            Kind::Truth => Column::Truth(Values::new(pages, levels)),
+            Kind::Whole32 { signed } => Column::Whole32(Values::new(pages, levels), signed),
+            Kind::Whole64 { signed } => Column::Whole64(Values::new(pages, levels), signed),
+            Kind::Text => Column::Text(Values::new(pages, levels)),
+        }
     }
 
-    /// Replaces the content of `cells` by the next `rows` values, or fewer at the end.
+    /// Replaces the content of `cells` by the next `rows` values, or fewer at the end; of lists, no more
+    /// than `most` elements.
     ///
     /// # Errors
     /// Where pages cannot be read or do not hold what they should.
-    pub(super) fn read(&mut self, rows: usize, cells: &mut Cells) -> Result<(), ParquetError> {
-        let (none, empty) = (&f64::NAN, &Cell::Empty);
+    pub(super) fn read(
+        &mut self,
+        rows: usize,
+        most: usize,
+        cells: &mut Cells,
+    ) -> Result<(), ParquetError> {
         match cells {
-            Numbers(out) => out.clear(),
-            Texts(out) => out.clear(),
-        }
-        use Cells::{Numbers, Texts};
-        match (self, cells) {
-            (Column::Double(column), Numbers(out)) => column.read(rows, out, none, |x| *x),
-            (Column::Single(column), Numbers(out)) => {
-                column.read(rows, out, none, |x| f64::from(*x))
+            Cells::Numbers(out) => {
+                out.clear();
+                of_numbers!(self, values, number => values.read(rows, out, &f64::NAN, number))
             }
-            (Column::Whole32(column, signed), Numbers(out)) => {
-                column.read(rows, out, none, |x| whole32(*x, *signed) as f64)
+            Cells::Lists(out) => {
+                out.ends.clear();
+                out.values.clear();
+                of_numbers!(self, values, number => values.read_lists(rows, most, out, number))
             }
-            (Column::Whole64(column, signed), Numbers(out)) => {
-                column.read(rows, out, none, |x| whole64(*x, *signed) as f64)
-            }
-            (Column::Text(column), Texts(out)) => {
-                column.read(rows, out, empty, |x| Cell::Text(x.clone()))
-            }
-            (Column::Whole32(column, signed), Texts(out)) => column.read(rows, out, empty, |x| {
-                Cell::Whole(whole32(*x, *signed).into())
-            }),
-            (Column::Whole64(column, signed), Texts(out)) => {
-                column.read(rows, out, empty, |x| Cell::Whole(whole64(*x, *signed)))
-            }
-            // Which kinds hold numbers is checked when columns are chosen.
-            (Column::Text(_), Numbers(_)) | (Column::Double(_) | Column::Single(_), Texts(_)) => {
-                Ok(())
+            Cells::Texts(out) => {
+                out.clear();
+                let empty = &Cell::Empty;
+                match self {
+                    Column::Text(column) => {
+                        column.read(rows, out, empty, |x| Cell::Text(x.clone()))
+                    }
+                    Column::Truth(column) => column.read(rows, out, empty, |x| Cell::Truth(*x)),
+                    Column::Whole32(column, signed) => column.read(rows, out, empty, |x| {
+                        Cell::Whole(whole32(*x, *signed).into())
+                    }),
+                    Column::Whole64(column, signed) => {
+                        column.read(rows, out, empty, |x| Cell::Whole(whole64(*x, *signed)))
+                    }
+                    Column::Double(column) => column.read(rows, out, empty, |x| Cell::Number(*x)),
+                    Column::Single(column) => {
+                        column.read(rows, out, empty, |x| Cell::Number(f64::from(*x)))
+                    }
+                    Column::Half(column) => {
+                        column.read(rows, out, empty, |x| Cell::Number(half(*x)))
+                    }
+                }
             }
         }
     }
@@ -180,6 +218,7 @@ pub(super) enum Cells {
     /// Numbers; NaN where there is none.
     Numbers(Vec<f64>),
     Texts(Vec<Cell>),
+    Lists(Lists),
 }
 
 impl Cells {
@@ -188,32 +227,7 @@ impl Cells {
         match self {
             Cells::Numbers(numbers) => numbers.len(),
             Cells::Texts(texts) => texts.len(),
+            Cells::Lists(lists) => lists.ends.len(),
         }
-    }
-}
-#[derive(Clone, Debug)]
-pub(super) enum Cell {
-    Empty,
-    /// Perhaps not UTF-8.
-    Text(Bytes),
-    Whole(i128),
-}
-
-impl Cell {
-    /// The name as text; none where there is none.
-    ///
-    /// # Errors
-    /// Where it is not UTF-8, or too long: one value of a dictionary may stand in every row.
-    pub(super) fn text(&self, limits: &Limits) -> Result<Option<Cow<'_, str>>, String> {
-        Ok(match self {
-            Cell::Empty => None,
-            Cell::Text(bytes) => {
-                let within = limits.name_bytes(bytes.len() as u64);
-                within.map_err(|error| error.to_string())?;
-                let text = std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text")?;
-                Some(Cow::Borrowed(text))
-            }
-            Cell::Whole(number) => Some(Cow::Owned(number.to_string())),
-        })
     }
 }

@@ -1,42 +1,48 @@
 //! Predictions in the columns of a Parquet file, some rows at a time.
 //!
-//! The `parquet` crate reads the description of the file and decompresses pages. Before it, the
-//! headers of all pages are read with bounds of our own: the memory that a file can ask for is limited
-//! by what it holds and by [`Limits`], whatever its headers announce. After it, the values are
-//! decoded here, as the crate's decoders stop the program at a damaged page.
+//! The `parquet` crate reads the description of the file, once it has been bounded here. The headers of
+//! all pages are read with bounds of our own: the memory that a file can ask for is limited by what it
+//! holds and by [`Limits`], whatever its headers announce. The crate's own readers unpack gzip, brotli and
+//! LZ4 without a bound and stop the program at a damaged page; so pages are unpacked and decoded here.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `shared` | one file, read from several places |
 //! | `thrift` | the protocol that descriptions and headers are written in |
-//! | `footer` | the description of a file, bounded before the crate reads it |
+//! | `footer` | the description of a file, bounded and written anew for the crate |
 //! | `pages` | the headers of pages, and the memory they ask for |
 //! | `values` | from pages to values |
 //! | `column` | one column of one group of rows |
+//! | `rewrite` | the same file with other answers |
 
 mod column;
 mod footer;
 mod pages;
+mod rewrite;
 mod shared;
 mod thrift;
 mod values;
 
-use std::borrow::Cow;
 use std::io::{self, Read, Seek};
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Repetition};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::schema::types::SchemaDescriptor;
 use rayon::prelude::*;
 
-use self::column::{Cell, Cells, Column, Kind};
-use self::pages::{Chunk, PageError};
+use self::column::{Cells, Column, Kind};
+use self::pages::{Chunk, PageError, Pages};
 use self::shared::Shared;
+use self::values::Levels;
 use super::brief::brief;
-use super::columns::{ColumnNames, Columns, ColumnsError};
+use super::codec::Codec;
+use super::columns::{Columns, ColumnsError};
+use super::fields::Fields;
 use super::limits::{LimitError, Limits};
-use super::record::{Label, Prediction};
-use super::row::{Reason, RowError};
+use super::table::{Answers, Cell, Lists, Names, SEVERAL_LABELS, TableBatch};
+
+pub use self::rewrite::TableRewriter;
 
 /// Values in one batch: enough work to share among threads, little enough to be forgotten.
 const BATCH_VALUES: usize = 1 << 17;
@@ -53,6 +59,9 @@ pub enum TableError {
     /// Not a Parquet file, or not a complete one.
     #[error("not a complete Parquet file: {0}")]
     NotParquet(String),
+    /// Not Arrow IPC, or not complete.
+    #[error("not complete Arrow IPC: {0}")]
+    NotArrow(String),
     #[error(transparent)]
     Columns(#[from] ColumnsError),
     /// A column cannot be used.
@@ -66,74 +75,12 @@ pub enum TableError {
         /// The limit.
         limit: LimitError,
     },
+    /// It cannot be written again.
+    #[error("cannot be written: {0}")]
+    Write(String),
     /// Its description is beyond a limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
-}
-
-/// Some rows of a table, in order, with their numbers.
-#[derive(Debug, Default)]
-pub struct TableBatch {
-    /// Number of the first row, counted from 1.
-    first: u64,
-    rows: usize,
-    label: Names,
-    id: Option<Names>,
-    /// One for each class.
-    probabilities: Vec<Vec<f64>>,
-    limits: Limits,
-}
-
-impl TableBatch {
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
-    /// The number of a row in the file, counted from 1.
-    pub fn number(&self, row: usize) -> u64 {
-        self.first + row as u64
-    }
-
-    /// A row. A number that is missing is NaN.
-    ///
-    /// # Errors
-    /// Where a name is not UTF-8.
-    pub fn prediction(&self, row: usize) -> Result<Prediction<'_>, RowError> {
-        let label = self.label.text(row, &self.limits)?;
-        let entity = match &self.id {
-            Some(id) => id.text(row, &self.limits)?,
-            None => None,
-        };
-        let numbers = self.probabilities.iter();
-        let answer = numbers.map(|column| column.get(row).copied().unwrap_or(f64::NAN));
-        Ok(Prediction {
-            entity,
-            label: label.map(Label::Name),
-            answer: Some(answer.collect()),
-            ..Prediction::default()
-        })
-    }
-}
-
-/// A column of names, and what it is called.
-#[derive(Debug, Default)]
-struct Names {
-    column: String,
-    cells: Vec<Cell>,
-}
-
-impl Names {
-    fn text(&self, row: usize, limits: &Limits) -> Result<Option<Cow<'_, str>>, RowError> {
-        let cell = self.cells.get(row).unwrap_or(&Cell::Empty);
-        cell.text(limits)
-            .map_err(|what| RowError::new(Reason::Shape, &self.column, what))
-    }
 }
 
 /// A group of rows being read.
@@ -147,7 +94,7 @@ pub struct TableReader<R> {
     file: Shared<R>,
     metadata: ParquetMetaData,
     columns: Columns,
-    /// What is read: the label, the name if there is one, one column of probabilities a class.
+    /// What is read.
     wanted: Vec<Wanted>,
     group: usize,
     open: Option<Group>,
@@ -159,9 +106,86 @@ pub struct TableReader<R> {
 #[derive(Clone, Debug)]
 struct Wanted {
     name: String,
+    role: Role,
     /// Its place among the columns of the file.
     leaf: usize,
     kind: Kind,
+    levels: Levels,
+}
+
+/// What a column is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Label,
+    Id,
+    Other,
+    Answer,
+}
+
+/// A column as it appears outside: what it is made of.
+enum Outer {
+    Flat(usize),
+    /// A list of numbers in each row.
+    List(usize),
+    /// A number of each of these names in each row.
+    Struct(Vec<(String, usize)>),
+}
+
+/// The columns of a file that can hold predictions.
+fn outer(schema: &SchemaDescriptor) -> Vec<(String, Outer)> {
+    let mut all: Vec<(String, Outer)> = Vec::new();
+    let mut leaf = 0;
+    for root in schema.root_schema().get_fields() {
+        let mut leaves = Vec::new();
+        while leaf < schema.num_columns() && std::ptr::eq(schema.get_column_root(leaf), &**root) {
+            leaves.push(leaf);
+            leaf += 1;
+        }
+        let path = |leaf: usize| schema.column(leaf).path().parts().len();
+        let repeated = |leaf: usize| schema.column(leaf).max_rep_level();
+        let found = match leaves.as_slice() {
+            [one] if path(*one) == 1 && repeated(*one) == 0 => Outer::Flat(*one),
+            [one] if repeated(*one) == 1 => Outer::List(*one),
+            many if many
+                .iter()
+                .all(|&leaf| path(leaf) == 2 && repeated(leaf) == 0) =>
+            {
+                let named = |&leaf: &usize| (schema.column(leaf).name().to_string(), leaf);
+                Outer::Struct(many.iter().map(named).collect())
+            }
+            _ => continue,
+        };
+        all.push((root.name().to_string(), found));
+    }
+    all
+}
+
+/// The levels of a column: one for each optional or repeated type that it lies in.
+fn levels(schema: &SchemaDescriptor, leaf: usize) -> Levels {
+    let descriptor = schema.column(leaf);
+    let mut element = None;
+    let (mut level, mut fields) = (0, schema.root_schema().get_fields());
+    for part in descriptor.path().parts() {
+        let Some(own) = fields.iter().find(|field| field.name() == part) else {
+            break;
+        };
+        match own.get_basic_info().repetition() {
+            Repetition::REQUIRED => {}
+            Repetition::OPTIONAL => level += 1,
+            Repetition::REPEATED => {
+                level += 1;
+                element = Some(level);
+            }
+        }
+        if own.is_primitive() {
+            break;
+        }
+        fields = own.get_fields();
+    }
+    Levels {
+        there: u32::try_from(descriptor.max_def_level()).unwrap_or_default(),
+        element: element.filter(|_| descriptor.max_rep_level() > 0),
+    }
 }
 
 impl<R: Read + Seek + Send + 'static> TableReader<R> {
@@ -169,7 +193,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
     ///
     /// # Errors
     /// [`TableError`].
-    pub fn new(file: R, names: &ColumnNames) -> Result<Self, TableError> {
+    pub fn new(file: R, names: &Fields) -> Result<Self, TableError> {
         TableReader::within(file, names, &Limits::default())
     }
 
@@ -177,50 +201,72 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
     ///
     /// # Errors
     /// [`TableError`].
-    pub fn within(file: R, names: &ColumnNames, limits: &Limits) -> Result<Self, TableError> {
+    pub fn within(file: R, names: &Fields, limits: &Limits) -> Result<Self, TableError> {
         let file = Shared::new(file).map_err(TableError::Read)?;
-        check_footer(&file, limits)?;
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file);
+        let footer = footer(&file, limits)?;
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer);
         let metadata = metadata.map_err(|error| not_parquet(&error))?;
         let schema = metadata.file_metadata().schema_descr();
-        // A column in a list or a struct is not of one value a row.
-        let flat: Vec<usize> = (0..schema.num_columns())
-            .filter(|&leaf| {
-                let column = schema.column(leaf);
-                column.path().parts().len() == 1 && column.max_rep_level() == 0
-            })
-            .collect();
-        let all = flat
-            .iter()
-            .map(|&leaf| schema.column(leaf).name().to_string());
-        let columns = Columns::of_names(all.collect(), names, limits)?;
-        let want = |column: usize, numbers: bool| {
+        let outer = outer(schema);
+        let all = outer.iter().map(|(name, _)| name.clone());
+        let mut columns = Columns::of_names(all.collect(), names, limits)?;
+        let want = |column: usize, role: Role| -> Result<Vec<Wanted>, TableError> {
             let name = columns.name(column).to_string();
-            let leaf = flat.get(column).copied().unwrap_or_default();
-            let kind = Kind::of(&schema.column(leaf)).filter(|kind| match kind {
-                Kind::Text => !numbers,
-                Kind::Double | Kind::Single => numbers,
-                Kind::Whole32 { .. } | Kind::Whole64 { .. } => true,
-            });
-            match kind {
-                Some(kind) => Ok(Wanted { name, leaf, kind }),
-                None => {
-                    let needed = if numbers {
-                        "numbers (double, float or whole)"
-                    } else {
-                        "text or whole numbers"
-                    };
-                    let what = format!("it must hold {needed}");
+            let single = columns.classes().is_none();
+            let fail = |what: &str| {
+                Err(TableError::Column {
+                    name: name.clone(),
+                    what: what.to_string(),
+                })
+            };
+            let leaves = match (outer.get(column).map(|(_, outer)| outer), role) {
+                (Some(Outer::Flat(leaf)), _) => vec![(name.clone(), *leaf)],
+                (Some(Outer::List(leaf)), Role::Answer) if single => vec![(name.clone(), *leaf)],
+                (Some(Outer::Struct(leaves)), Role::Answer) if single => leaves.clone(),
+                (Some(Outer::List(_)), Role::Label) => return fail(SEVERAL_LABELS),
+                (_, Role::Answer) => {
+                    return fail("it must hold numbers (double, float, half or whole)");
+                }
+                _ => return fail("it must hold text, numbers or truth values"),
+            };
+            let wanted = |(name, leaf): (String, usize)| match Kind::of(&schema.column(leaf)) {
+                Some(kind) if role != Role::Answer || kind.is_number() => Ok(Wanted {
+                    name,
+                    role,
+                    leaf,
+                    kind,
+                    levels: levels(schema, leaf),
+                }),
+                _ if role == Role::Answer => {
+                    let what = "it must hold numbers (double, float, half or whole)".to_string();
                     Err(TableError::Column { name, what })
                 }
-            }
+                _ => {
+                    let what = "it must hold text, numbers or truth values".to_string();
+                    Err(TableError::Column { name, what })
+                }
+            };
+            leaves.into_iter().map(wanted).collect()
         };
-        let mut wanted = vec![want(columns.label, false)?];
+        let mut wanted = Vec::new();
+        if let Some(label) = columns.label {
+            wanted.extend(want(label, Role::Label)?);
+        }
         if let Some(id) = columns.id {
-            wanted.push(want(id, false)?);
+            wanted.extend(want(id, Role::Id)?);
+        }
+        for name in &names.others {
+            wanted.extend(want(columns.need(name)?, Role::Other)?);
         }
         for &column in &columns.probabilities {
-            wanted.push(want(column, true)?);
+            let found = want(column, Role::Answer)?;
+            if let (None, [_, _, ..]) = (columns.classes(), found.as_slice()) {
+                let classes = found.iter().map(|wanted| wanted.name.clone()).collect();
+                wanted.extend(found);
+                columns.take_classes(classes)?;
+                break;
+            }
+            wanted.extend(found);
         }
         Ok(TableReader {
             file,
@@ -234,9 +280,9 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
         })
     }
 
-    /// The classes that the columns name.
-    pub fn classes(&self) -> &[String] {
-        self.columns.classes()
+    /// Which columns hold what.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
     }
 
     /// How many rows the file says that it has.
@@ -260,10 +306,12 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
                 }
             }
         };
-        let rows = (BATCH_VALUES / self.wanted.len()).max(1);
-        let rows = rows.min(group.rows_left);
-        let names = 1 + usize::from(self.columns.id.is_some());
-        let mut cells = batch.take(self.wanted.len(), names);
+        let lists = self.wanted.iter().any(|w| w.levels.element.is_some());
+        // Of lists it is not known how long they are.
+        let width = if lists { 64 } else { self.wanted.len() };
+        let rows = (BATCH_VALUES / width).max(1).min(group.rows_left);
+        let mut cells = room(&self.wanted, batch);
+        let most = usize::try_from(self.limits.values).unwrap_or(usize::MAX);
         let columns = group.columns.par_iter_mut().zip(&mut cells);
         columns
             .zip(&self.wanted)
@@ -272,7 +320,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
                     name: wanted.name.clone(),
                     what: format!("damaged: {what}"),
                 };
-                let read = column.read(rows, cells);
+                let read = column.read(rows, most, cells);
                 read.map_err(|error| fail(error.to_string()))?;
                 if cells.len() == rows {
                     return Ok(());
@@ -280,7 +328,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
                 Err(fail("it ends before the last row of its group".to_string()))
             })?;
         group.rows_left -= rows;
-        batch.put(cells, &self.wanted, names);
+        put(batch, cells, &self.wanted, self.columns.classes().is_none());
         batch.limits = self.limits;
         batch.first = self.rows_read + 1;
         batch.rows = rows;
@@ -294,6 +342,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
         let rows_left = usize::try_from(group.num_rows())
             .map_err(|_| TableError::NotParquet("a group has fewer than no rows".to_string()))?;
         let mut bytes = 0u64;
+        let mut columns = Vec::with_capacity(self.wanted.len());
         for wanted in &self.wanted {
             let fail = |what: String| TableError::Column {
                 name: wanted.name.clone(),
@@ -301,18 +350,9 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             };
             let chunk = group.columns().get(wanted.leaf);
             let chunk = chunk.ok_or_else(|| fail("damaged: a group lacks it".to_string()))?;
-            if !matches!(
-                chunk.compression(),
-                Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_)
-            ) {
-                let codec = chunk.compression().to_string();
-                let codec = codec.split('(').next().unwrap_or_default();
-                let what = format!(
-                    "compressed with {codec}, which is not read; write it with snappy, zstd or \
-                     without compression"
-                );
-                return Err(fail(what));
-            }
+            let codec = codec(chunk.compression());
+            let codec =
+                codec.ok_or_else(|| fail("compressed with LZO, which is not read".into()))?;
             let first = chunk.dictionary_page_offset();
             let start = first.unwrap_or_else(|| chunk.data_page_offset());
             let place = (u64::try_from(start), u64::try_from(chunk.compressed_size()));
@@ -323,63 +363,96 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
                 start,
                 length,
                 smallest_value: wanted.kind.smallest_value(),
+                truths: wanted.kind == Kind::Truth,
             };
             let held = pages::held(&self.file, chunk).map_err(|error| match error {
                 PageError::Read(error) => TableError::Read(error),
                 other => fail(other.to_string()),
             })?;
             bytes = bytes.saturating_add(held);
+            let pages = Pages {
+                file: self.file.clone(),
+                at: start,
+                end: start.saturating_add(length),
+                codec,
+            };
+            let pages = Box::new(pages);
+            columns.push(Column::open(pages, wanted.levels, wanted.kind));
         }
         if let Err(limit) = self.limits.group_bytes(bytes) {
             let group = self.group + 1;
             return Err(TableError::Memory { group, limit });
         }
-        let schema = self.metadata.file_metadata().schema_descr();
-        let open = |wanted: &Wanted| {
-            let descriptor = schema.column(wanted.leaf);
-            let chunk = group.column(wanted.leaf);
-            Column::open(&self.file, &descriptor, chunk, wanted.kind, rows_left)
-        };
-        let columns: Result<Vec<Column>, ParquetError> = self.wanted.iter().map(open).collect();
-        Ok(Group {
-            columns: columns.map_err(|error| not_parquet(&error))?,
-            rows_left,
-        })
+        Ok(Group { columns, rows_left })
     }
 }
 
-impl TableBatch {
-    /// The room that the last rows took, for the next.
-    fn take(&mut self, columns: usize, names: usize) -> Vec<Cells> {
-        let label = std::mem::take(&mut self.label.cells);
-        let id = self.id.take().map(|id| id.cells);
-        let texts = [label, id.unwrap_or_default()].into_iter().take(names);
-        let mut numbers = std::mem::take(&mut self.probabilities);
-        numbers.resize(columns - names, Vec::new());
-        let numbers = numbers.into_iter().map(Cells::Numbers);
-        texts.map(Cells::Texts).chain(numbers).collect()
-    }
+/// The room that the last rows took, for the next.
+fn room(all: &[Wanted], batch: &mut TableBatch) -> Vec<Cells> {
+    let mut numbers = match std::mem::take(&mut batch.answer) {
+        Answers::Each(columns) => columns,
+        Answers::One(column) => vec![column],
+        Answers::Lists(lists) => vec![lists.values],
+    };
+    let mut texts: Vec<Vec<Cell>> = std::mem::take(&mut batch.others)
+        .into_iter()
+        .chain(batch.label.take())
+        .chain(batch.id.take())
+        .map(|names| names.cells)
+        .collect();
+    let room = |wanted: &Wanted| match (wanted.role, wanted.levels.element) {
+        (Role::Answer, None) => Cells::Numbers(numbers.pop().unwrap_or_default()),
+        (Role::Answer, Some(_)) => Cells::Lists(Lists {
+            values: numbers.pop().unwrap_or_default(),
+            ends: Vec::new(),
+        }),
+        _ => Cells::Texts(texts.pop().unwrap_or_default()),
+    };
+    all.iter().map(room).collect()
+}
 
-    fn put(&mut self, cells: Vec<Cells>, wanted: &[Wanted], names: usize) {
-        for (index, (cells, wanted)) in cells.into_iter().zip(wanted).enumerate() {
-            match cells {
-                Cells::Numbers(numbers) => self.probabilities.push(numbers),
-                Cells::Texts(cells) => {
-                    let column = wanted.name.clone();
-                    let named = Names { column, cells };
-                    if index == 0 {
-                        self.label = named;
-                    } else if index < names {
-                        self.id = Some(named);
-                    }
+fn put(batch: &mut TableBatch, cells: Vec<Cells>, all: &[Wanted], single: bool) {
+    let mut each = Vec::new();
+    batch.half = false;
+    for (cells, wanted) in cells.into_iter().zip(all) {
+        batch.half |= wanted.kind == Kind::Half && wanted.role == Role::Answer;
+        match (cells, wanted.role) {
+            (Cells::Numbers(numbers), _) => each.push(numbers),
+            (Cells::Lists(lists), _) => batch.answer = Answers::Lists(lists),
+            (Cells::Texts(cells), role) => {
+                let column = wanted.name.clone();
+                let named = Names { column, cells };
+                match role {
+                    Role::Label => batch.label = Some(named),
+                    Role::Id => batch.id = Some(named),
+                    Role::Other | Role::Answer => batch.others.push(named),
                 }
             }
         }
     }
+    match (single, each.len()) {
+        (true, 1) => batch.answer = Answers::One(each.pop().unwrap_or_default()),
+        (_, 0) => {}
+        _ => batch.answer = Answers::Each(each),
+    }
 }
 
-/// The end of a file: the length of its description, and four letters.
-fn check_footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<(), TableError> {
+/// What pages are compressed with; none where that is not read.
+fn codec(compression: Compression) -> Option<Codec> {
+    match compression {
+        Compression::UNCOMPRESSED => Some(Codec::None),
+        Compression::SNAPPY => Some(Codec::Snappy),
+        Compression::GZIP(_) => Some(Codec::Gzip),
+        Compression::BROTLI(_) => Some(Codec::Brotli),
+        Compression::ZSTD(_) => Some(Codec::Zstd),
+        Compression::LZ4_RAW => Some(Codec::Lz4),
+        Compression::LZ4 => Some(Codec::Lz4Old),
+        Compression::LZO => None,
+    }
+}
+
+/// The description of a file, as its end says where it lies: its length, and four letters.
+fn footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<Vec<u8>, TableError> {
     let wrong = |what: &str| Err(TableError::NotParquet(what.to_string()));
     // The letters at the start, a description of no bytes, its length, the letters again.
     if file.length() < 12 {
@@ -397,7 +470,7 @@ fn check_footer<R: Read + Seek>(file: &Shared<R>, limits: &Limits) -> Result<(),
     limits.footer_bytes(length.into())?;
     let start = file.length() - 8 - u64::from(length);
     let footer = file.exact(start, length as usize);
-    footer::check(&footer.map_err(TableError::Read)?, limits)
+    footer::bounded(&footer.map_err(TableError::Read)?, limits)
 }
 
 fn not_parquet(error: &ParquetError) -> TableError {

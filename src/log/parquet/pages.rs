@@ -4,8 +4,13 @@
 //! bounds of our own, so that a file that announces more than it holds is refused first.
 use std::io::{self, Read, Seek};
 
+use parquet::basic::Encoding;
+use parquet::column::page::Page;
+use parquet::errors::ParquetError;
+
+use super::super::codec::Codec;
 use super::shared::Shared;
-use super::thrift::{MAX_DEPTH, STRUCT, Stop, Thrift};
+use super::thrift::{I32, MAX_DEPTH, STRUCT, Stop, Thrift};
 
 /// A header is mostly numbers; texts in it are the least and largest value of the page.
 const MAX_HEADER_BYTES: usize = 1 << 20;
@@ -21,6 +26,8 @@ pub(super) struct Chunk {
     pub length: u64,
     /// The fewest bytes of a value in a dictionary.
     pub smallest_value: u64,
+    /// Whether values are truth values, which may be in runs.
+    pub truths: bool,
 }
 
 /// Why pages cannot be read.
@@ -58,7 +65,7 @@ pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64
         at += compressed;
         match header.kind {
             DATA | DATA_V2 => {
-                check_encoding(header.encoding, dictionary.is_some())?;
+                check_encoding(header.encoding, dictionary.is_some(), chunk.truths)?;
                 page = page.max(compressed + uncompressed);
             }
             DICTIONARY => {
@@ -88,12 +95,14 @@ const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
 const PLAIN: i64 = 0;
 const PLAIN_DICTIONARY: i64 = 2;
+const RLE: i64 = 3;
 const RLE_DICTIONARY: i64 = 8;
 const BYTE_STREAM_SPLIT: i64 = 9;
 
 /// The delta encodings announce sizes inside of the page, where they cannot be checked beforehand.
-fn check_encoding(encoding: i64, has_dictionary: bool) -> Result<(), PageError> {
+fn check_encoding(encoding: i64, has_dictionary: bool, truths: bool) -> Result<(), PageError> {
     match encoding {
+        RLE if truths => Ok(()),
         PLAIN | BYTE_STREAM_SPLIT => Ok(()),
         PLAIN_DICTIONARY | RLE_DICTIONARY if has_dictionary => Ok(()),
         PLAIN_DICTIONARY | RLE_DICTIONARY => Err(PageError::Damaged("there is no dictionary")),
@@ -114,6 +123,114 @@ struct Header {
     uncompressed: i64,
     encoding: i64,
     values: i64,
+    /// Of a data page of the first version: how levels are encoded.
+    levels: i64,
+    /// Of the second version: the bytes of both levels, and whether the rest is compressed.
+    definition: i64,
+    repetition: i64,
+    plain: bool,
+}
+
+/// The pages of a column, one after the other, each no larger than its header says.
+pub(super) struct Pages<R> {
+    pub file: Shared<R>,
+    pub at: u64,
+    pub end: u64,
+    pub codec: Codec,
+}
+
+impl<R: Read + Seek> Iterator for Pages<R> {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.at < self.end {
+            let page = self.page();
+            if page.is_err() {
+                self.at = self.end;
+            }
+            match page.transpose() {
+                Some(page) => return Some(page),
+                None => continue,
+            }
+        }
+        None
+    }
+}
+
+impl<R: Read + Seek> Pages<R> {
+    /// The next page; none where it is an index.
+    fn page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let general = |what: String| ParquetError::General(what);
+        let (header, taken) = read_header(&self.file, self.at, self.end)
+            .map_err(|error| general(error.to_string()))?;
+        let small = |number: i64| {
+            u32::try_from(number)
+                .map_err(|_| general("a page has no size, or one below zero".into()))
+        };
+        let (compressed, uncompressed) = (small(header.compressed)?, small(header.uncompressed)?);
+        self.at += taken;
+        let bytes = self.file.exact(self.at, compressed as usize);
+        let bytes = bytes.map_err(|error| ParquetError::External(Box::new(error)))?;
+        self.at += u64::from(compressed);
+        let values = || small(header.values);
+        let unpacked = |bytes: &[u8], size: usize| {
+            let unpacked = self.codec.unpacked(bytes, size);
+            unpacked.map_err(|what| general(what.to_string()))
+        };
+        let encoding = match header.encoding {
+            PLAIN => Encoding::PLAIN,
+            PLAIN_DICTIONARY => Encoding::PLAIN_DICTIONARY,
+            RLE => Encoding::RLE,
+            RLE_DICTIONARY => Encoding::RLE_DICTIONARY,
+            BYTE_STREAM_SPLIT => Encoding::BYTE_STREAM_SPLIT,
+            _ => return Err(general("a page has no known encoding".into())),
+        };
+        Ok(match header.kind {
+            DATA => Some(Page::DataPage {
+                buf: unpacked(&bytes, uncompressed as usize)?.into(),
+                num_values: values()?,
+                encoding,
+                def_level_encoding: match header.levels {
+                    RLE => Encoding::RLE,
+                    _ => Encoding::PLAIN,
+                },
+                rep_level_encoding: Encoding::RLE,
+                statistics: None,
+            }),
+            DICTIONARY => Some(Page::DictionaryPage {
+                buf: unpacked(&bytes, uncompressed as usize)?.into(),
+                num_values: values()?,
+                encoding,
+                is_sorted: false,
+            }),
+            DATA_V2 => {
+                let (definition, repetition) =
+                    (small(header.definition)?, small(header.repetition)?);
+                let levels = definition as usize + repetition as usize;
+                let size = (uncompressed as usize).checked_sub(levels);
+                let (Some((before, after)), Some(size)) = (bytes.split_at_checked(levels), size)
+                else {
+                    return Err(general("levels reach beyond their page".into()));
+                };
+                let after = match header.plain {
+                    true => after.to_vec(),
+                    false => unpacked(after, size)?,
+                };
+                Some(Page::DataPageV2 {
+                    buf: [before, &after].concat().into(),
+                    num_values: values()?,
+                    encoding,
+                    num_nulls: 0,
+                    num_rows: 0,
+                    def_levels_byte_len: definition,
+                    rep_levels_byte_len: repetition,
+                    is_compressed: false,
+                    statistics: None,
+                })
+            }
+            _ => None,
+        })
+    }
 }
 
 /// The header at `at`, and how many bytes it takes.
@@ -148,30 +265,52 @@ impl Thrift<'_> {
             uncompressed: -1,
             encoding: -1,
             values: -1,
+            levels: -1,
+            definition: 0,
+            repetition: 0,
+            plain: false,
         };
         let mut id = 0;
         while let Some(kind) = self.field(&mut id)? {
             match (id, kind) {
-                (1, 4..=6) => header.kind = self.integer()?,
-                (2, 4..=6) => header.uncompressed = self.integer()?,
-                (3, 4..=6) => header.compressed = self.integer()?,
+                (1, kind) => header.kind = self.whole(kind, I32)?,
+                (2, kind) => header.uncompressed = self.whole(kind, I32)?,
+                (3, kind) => header.compressed = self.whole(kind, I32)?,
+                (4, kind) => drop(self.whole(kind, I32)?),
                 // Of a data page, a dictionary, a data page of the second version.
-                (5 | 7, STRUCT) => self.inner(2, &mut header)?,
-                (8, STRUCT) => self.inner(4, &mut header)?,
+                (5, STRUCT) => self.inner(2, 4, &mut header)?,
+                (7, STRUCT) => self.inner(2, 2, &mut header)?,
+                (8, STRUCT) => self.inner(4, 6, &mut header)?,
+                // The decompressor believes the number of a field, not its type.
+                (6, STRUCT) => self.skip(STRUCT, MAX_DEPTH)?,
+                (5..=8, _) => return Err(Stop::Wrong),
                 (_, kind) => self.skip(kind, MAX_DEPTH)?,
             }
         }
         Ok(header)
     }
 
-    /// A header within the header: the number of values is its first field.
-    fn inner(&mut self, encoding: i64, header: &mut Header) -> Result<(), Stop> {
+    /// A header within the header: so many numbers, of which the first is that of the values.
+    fn inner(&mut self, encoding: i64, numbers: i64, header: &mut Header) -> Result<(), Stop> {
         let mut id = 0;
         while let Some(kind) = self.field(&mut id)? {
-            match kind {
-                4..=6 if id == 1 => header.values = self.integer()?,
-                4..=6 if id == encoding => header.encoding = self.integer()?,
-                kind => self.skip(kind, MAX_DEPTH)?,
+            // A truth value is its own type: 1 is true, 2 is false.
+            if (id, encoding, kind) == (7, 4, 2) {
+                header.plain = true;
+                continue;
+            }
+            if !(1..=numbers).contains(&id) {
+                self.skip(kind, MAX_DEPTH)?;
+                continue;
+            }
+            let number = self.whole(kind, I32)?;
+            match (id, encoding) {
+                (1, _) => header.values = number,
+                (2, 2) | (4, 4) => header.encoding = number,
+                (3, 2) => header.levels = number,
+                (5, 4) => header.definition = number,
+                (6, 4) => header.repetition = number,
+                _ => {}
             }
         }
         Ok(())
@@ -190,6 +329,7 @@ mod tests {
             start: 0,
             length: bytes.len() as u64,
             smallest_value,
+            truths: false,
         };
         held(&file, chunk)
     }
@@ -208,7 +348,7 @@ mod tests {
         let step = if inner == 8 { 3 } else { 1 };
         bytes.extend([0x15, z(values), step << 4 | 5, z(encoding), STOP]);
         // A field that is not known: a text of three bytes.
-        bytes.extend([0x18, 3, b'a', b'b', b'c', STOP]);
+        bytes.extend([0x08, 40, 3, b'a', b'b', b'c', STOP]);
         bytes.extend(vec![0; sizes.1.max(0) as usize]);
         bytes
     }
@@ -236,6 +376,27 @@ mod tests {
         let delta = held_in(&page(0, (1, 1), 5, 1, 5), 8).unwrap_err();
         assert!(delta.to_string().contains("DELTA_BINARY_PACKED"));
         assert_eq!(held_in(&[], 8).unwrap(), 0);
+    }
+
+    /// The decompressor reads a field by its number and cuts what is too large for it.
+    #[test]
+    fn a_header_has_one_meaning() {
+        let fine = page(0, (10, 8), 5, 3, 0);
+        assert!(held_in(&fine, 8).is_ok());
+        // The size of a page as a truth value, a byte, a number of 64 bits; a header as a text.
+        for (at, byte) in [(2, 0x11), (2, 0x13), (2, 0x16), (6, 2 << 4 | 8)] {
+            let mut bytes = fine.clone();
+            bytes[at] = byte;
+            let error = held_in(&bytes, 8).unwrap_err().to_string();
+            assert!(error.contains("cannot be read"), "{at}: {error}");
+        }
+        // A size of 2^32 + 10; the field 2 with the number 2^16 + 2.
+        let wide = [&fine[..3], &[0x94, 0x80, 0x80, 0x80, 0x20], &fine[4..]].concat();
+        let far = [&fine[..2], &[0x05, 0x84, 0x80, 0x08], &fine[3..]].concat();
+        for bytes in [wide, far] {
+            let error = held_in(&bytes, 8).unwrap_err().to_string();
+            assert!(error.contains("cannot be read"), "{error}");
+        }
     }
 
     #[test]

@@ -25,11 +25,20 @@ pub(super) const MAX_DEPTH: usize = 8;
 
 // Types of the protocol.
 pub(super) const STOP: u8 = 0;
+pub(super) const TRUE: u8 = 1;
+pub(super) const FALSE: u8 = 2;
+pub(super) const BYTE: u8 = 3;
+/// A whole number of 32 bits.
+pub(super) const I32: u8 = 5;
+/// A whole number of 64 bits.
+pub(super) const I64: u8 = 6;
+pub(super) const TEXT: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
-impl Thrift<'_> {
-    /// The type of the next field; none at the end of the struct.
+impl<'a> Thrift<'a> {
+    /// The type of the next field; none at the end of the struct. Its number fits 16 bits, as other readers
+    /// cut it to them and would take one field for another.
     pub(super) fn field(&mut self, id: &mut i64) -> Result<Option<u8>, Stop> {
         let byte = self.byte()?;
         let (step, kind) = (byte >> 4, byte & 0x0f);
@@ -38,12 +47,15 @@ impl Thrift<'_> {
         }
         *id = match step {
             0 => self.integer()?,
-            step => id.checked_add(i64::from(step)).ok_or(Stop::Wrong)?,
+            step => *id + i64::from(step),
         };
-        Ok(Some(kind))
+        match i16::try_from(*id) {
+            Ok(_) => Ok(Some(kind)),
+            Err(_) => Err(Stop::Wrong),
+        }
     }
 
-    fn byte(&mut self) -> Result<u8, Stop> {
+    pub(super) fn byte(&mut self) -> Result<u8, Stop> {
         let byte = *self.bytes.get(self.at).ok_or(Stop::Short)?;
         self.at += 1;
         Ok(byte)
@@ -79,6 +91,28 @@ impl Thrift<'_> {
     pub(super) fn integer(&mut self) -> Result<i64, Stop> {
         let number = self.number()?;
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    /// A whole number of a field of this type, which must be [`I32`] or [`I64`] as the field's definition
+    /// has it: other readers believe the definition, whatever type the field says it has.
+    pub(super) fn whole(&mut self, kind: u8, wanted: u8) -> Result<i64, Stop> {
+        let number = (kind == wanted)
+            .then(|| self.integer())
+            .ok_or(Stop::Wrong)??;
+        match wanted {
+            I32 => i32::try_from(number)
+                .map(i64::from)
+                .map_err(|_| Stop::Wrong),
+            _ => Ok(number),
+        }
+    }
+
+    /// The bytes of a text.
+    pub(super) fn text(&mut self) -> Result<&'a [u8], Stop> {
+        let length = self.number()?;
+        let start = self.at;
+        self.forward(length)?;
+        self.bytes.get(start..self.at).ok_or(Stop::Short)
     }
 
     /// The type of the elements of a list, and how many there are.
@@ -136,5 +170,51 @@ impl Thrift<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Writes the compact protocol.
+#[derive(Debug, Default)]
+pub(super) struct ThriftWriter(pub Vec<u8>);
+
+impl ThriftWriter {
+    /// The start of a field: its type and number.
+    pub(super) fn field(&mut self, id: u8, kind: u8) {
+        // The long form, which needs no memory of the field before; no number here is beyond 63.
+        self.0.extend([kind, id << 1]);
+    }
+
+    /// A whole number as a field.
+    pub(super) fn whole(&mut self, id: u8, kind: u8, value: Option<i64>) {
+        if let Some(value) = value {
+            self.field(id, kind);
+            self.number((value << 1 ^ value >> 63) as u64);
+        }
+    }
+
+    pub(super) fn text(&mut self, id: u8, text: &[u8]) {
+        self.field(id, TEXT);
+        self.number(text.len() as u64);
+        self.0.extend(text);
+    }
+
+    /// The start of a list of structs as a field.
+    pub(super) fn list(&mut self, id: u8, count: u64) {
+        self.field(id, LIST);
+        self.0.push(0xf0 | STRUCT);
+        self.number(count);
+    }
+
+    /// The end of a struct.
+    pub(super) fn stop(&mut self) {
+        self.0.push(STOP);
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
     }
 }

@@ -6,8 +6,10 @@
 
 use bytes::Bytes;
 use parquet::basic::Encoding;
-use parquet::column::page::{Page, PageReader};
+use parquet::column::page::Page;
 use parquet::errors::ParquetError;
+
+use super::super::table::Lists;
 
 /// What a column consists of.
 pub(super) trait Value: Clone {
@@ -19,6 +21,11 @@ pub(super) trait Value: Clone {
 
     /// The width of a value in bytes; none where it varies.
     const WIDTH: Option<usize>;
+
+    /// The value of a number in runs.
+    fn in_runs(_: u32) -> Option<Self> {
+        None
+    }
 }
 
 macro_rules! fixed {
@@ -47,6 +54,26 @@ fixed!(f64);
 fixed!(f32);
 fixed!(i32);
 fixed!(i64);
+fixed!(u16);
+
+/// A truth value: plain, one bit.
+impl Value for bool {
+    const WIDTH: Option<usize> = None;
+
+    fn plain(page: &Bytes, at: &mut usize) -> Option<Self> {
+        let bit = page.get(*at / 8)? >> (*at % 8) & 1;
+        *at += 1;
+        Some(bit == 1)
+    }
+
+    fn split(_: &Bytes, _: usize, _: usize) -> Option<Self> {
+        None
+    }
+
+    fn in_runs(number: u32) -> Option<Self> {
+        Some(number == 1)
+    }
+}
 
 /// A text: its length, then its bytes.
 impl Value for Bytes {
@@ -161,6 +188,7 @@ enum Source {
         at: usize,
     },
     Dictionary(Runs),
+    Runs(Runs),
     Split {
         page: Bytes,
         count: usize,
@@ -172,18 +200,40 @@ enum Source {
 #[derive(Debug)]
 struct Open {
     left: u64,
+    /// Whether a value belongs to the row of the one before it; none where it never does.
+    repeated: Option<Runs>,
     /// Whether the value of a row is there; none where every one is.
     levels: Option<Runs>,
     source: Source,
 }
 
+/// The levels of a column: how deep its values lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Levels {
+    /// The level at which a value is there.
+    pub there: u32,
+    /// In lists, the level from which on there is an element.
+    pub element: Option<u32>,
+}
+
+impl Levels {
+    /// The bits of a level.
+    fn width(self) -> u32 {
+        u32::BITS - self.there.leading_zeros()
+    }
+}
+
+/// Pages, one after the other.
+pub(super) type AllPages = Box<dyn Iterator<Item = Result<Page, ParquetError>> + Send>;
+
 /// The values of a column, row by row.
 pub(super) struct Values<V> {
-    pages: Box<dyn PageReader>,
-    /// Whether values may be missing.
-    optional: bool,
+    pages: AllPages,
+    levels: Levels,
     dictionary: Vec<V>,
     open: Option<Open>,
+    /// In lists, whether the next element is of another row, and its level.
+    next: Option<(bool, u32)>,
 }
 
 /// The error of a page that does not hold what it should.
@@ -191,14 +241,25 @@ fn damaged(what: &str) -> ParquetError {
     ParquetError::General(what.to_string())
 }
 
+/// Where the bytes are whose length stands at `at`.
+fn sized(page: &Bytes, mut at: usize) -> Result<std::ops::Range<usize>, ParquetError> {
+    let length = i32::plain(page, &mut at).map(usize::try_from);
+    let Some(Ok(length)) = length else {
+        return Err(damaged("a page has no levels"));
+    };
+    let end = at.checked_add(length).filter(|end| *end <= page.len());
+    Ok(at..end.ok_or_else(|| damaged("levels reach beyond their page"))?)
+}
+
 impl<V: Value> Values<V> {
     /// Starts with the first row.
-    pub(super) fn new(pages: Box<dyn PageReader>, optional: bool) -> Self {
+    pub(super) fn new(pages: AllPages, levels: Levels) -> Self {
         Values {
             pages,
-            optional,
+            levels,
             dictionary: Vec::new(),
             open: None,
+            next: None,
         }
     }
 
@@ -215,51 +276,113 @@ impl<V: Value> Values<V> {
         value: impl Fn(&V) -> U,
     ) -> Result<(), ParquetError> {
         while out.len() < rows {
+            match self.level()? {
+                None => return Ok(()),
+                Some((_, level)) if level == self.levels.there => out.push(self.value(&value)?),
+                Some(_) => out.push(missing.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the elements of the next `rows` rows of a column of lists, and where each list ends.
+    /// No more than `most` elements are taken.
+    ///
+    /// # Errors
+    /// As [`Values::read`].
+    pub(super) fn read_lists(
+        &mut self,
+        rows: usize,
+        most: usize,
+        lists: &mut Lists,
+        value: impl Fn(&V) -> f64,
+    ) -> Result<(), ParquetError> {
+        let element = self.levels.element.unwrap_or_default();
+        loop {
+            if self.next.is_none() {
+                self.next = self.level()?;
+            }
+            let Some((repeated, level)) = self.next else {
+                return Ok(());
+            };
+            if !repeated {
+                if lists.ends.len() == rows {
+                    return Ok(());
+                }
+                lists.ends.push(lists.values.len());
+            }
+            self.next = None;
+            if level >= element {
+                if lists.values.len() == most {
+                    return Err(damaged("lists are longer than there may be classes"));
+                }
+                let number = match level == self.levels.there {
+                    true => self.value(&value)?,
+                    false => f64::NAN,
+                };
+                lists.values.push(number);
+                let end = lists.ends.last_mut();
+                *end.ok_or_else(|| damaged("a list begins in no row"))? = lists.values.len();
+            }
+        }
+    }
+
+    /// The levels of the next value; none at the end of the column.
+    fn level(&mut self) -> Result<Option<(bool, u32)>, ParquetError> {
+        let there = self.levels.there;
+        loop {
             let page = match &mut self.open {
                 Some(page) if page.left > 0 => page,
                 _ => match self.next_page()? {
                     true => continue,
-                    false => return Ok(()),
+                    false => return Ok(None),
                 },
             };
-            let there = match &mut page.levels {
-                None => true,
-                Some(levels) => match levels.next() {
-                    Some(level) => level == 1,
-                    None => return Err(damaged("a page has fewer levels than rows")),
-                },
+            let fewer = || damaged("a page has fewer levels than rows");
+            let repeated = match &mut page.repeated {
+                None => false,
+                Some(levels) => levels.next().ok_or_else(fewer)? == 1,
+            };
+            let level = match &mut page.levels {
+                None => there,
+                Some(levels) => levels.next().ok_or_else(fewer)?,
             };
             page.left -= 1;
-            if !there {
-                out.push(missing.clone());
-                continue;
-            }
-            let short = || damaged("a page has fewer values than it says");
-            let found = match &mut page.source {
-                Source::Plain { page, at } => value(&V::plain(page, at).ok_or_else(short)?),
-                Source::Dictionary(runs) => {
-                    let index = runs.next().ok_or_else(short)?;
-                    let entry = self.dictionary.get(index as usize);
-                    value(entry.ok_or_else(|| damaged("a value is not in the dictionary"))?)
-                }
-                Source::Split { page, count, index } => {
-                    let found = (*index < *count).then(|| V::split(page, *count, *index));
-                    *index += 1;
-                    value(&found.flatten().ok_or_else(short)?)
-                }
-            };
-            out.push(found);
+            return Ok(Some((repeated, level)));
         }
-        Ok(())
+    }
+
+    /// What `value` makes of the next value of the open page.
+    fn value<U>(&mut self, value: impl Fn(&V) -> U) -> Result<U, ParquetError> {
+        let short = || damaged("a page has fewer values than it says");
+        let page = self.open.as_mut().ok_or_else(short)?;
+        Ok(match &mut page.source {
+            Source::Plain { page, at } => value(&V::plain(page, at).ok_or_else(short)?),
+            Source::Dictionary(runs) => {
+                let index = runs.next().ok_or_else(short)?;
+                let entry = self.dictionary.get(index as usize);
+                value(entry.ok_or_else(|| damaged("a value is not in the dictionary"))?)
+            }
+            Source::Runs(runs) => {
+                let number = runs.next().ok_or_else(short)?;
+                value(&V::in_runs(number).ok_or_else(short)?)
+            }
+            Source::Split { page, count, index } => {
+                let found = (*index < *count).then(|| V::split(page, *count, *index));
+                *index += 1;
+                value(&found.flatten().ok_or_else(short)?)
+            }
+        })
     }
 
     /// Opens the next page of values; `false` where there is none.
     fn next_page(&mut self) -> Result<bool, ParquetError> {
         loop {
-            let Some(page) = self.pages.get_next_page()? else {
+            let Some(page) = self.pages.next().transpose()? else {
                 return Ok(false);
             };
-            let (buffer, rows, encoding, levels) = match page {
+            let lists = self.levels.element.is_some();
+            let (buffer, rows, encoding, repeated, levels) = match page {
                 Page::DictionaryPage {
                     buf, num_values, ..
                 } => {
@@ -273,20 +396,18 @@ impl<V: Value> Values<V> {
                     def_level_encoding,
                     ..
                 } => {
-                    let mut at = 0;
-                    let mut levels = 0..0;
-                    if self.optional {
-                        if def_level_encoding != Encoding::RLE {
-                            return Err(damaged("levels are not in runs"));
-                        }
-                        // Their length, then the levels.
-                        let length = i32::plain(&buf, &mut at).map(usize::try_from);
-                        let Some(Ok(length)) = length else {
-                            return Err(damaged("a page has no levels"));
-                        };
-                        levels = at..at.saturating_add(length);
+                    let (mut repeated, mut levels) = (0..0, 0..0);
+                    if self.levels.there > 0 && def_level_encoding != Encoding::RLE {
+                        return Err(damaged("levels are not in runs"));
                     }
-                    (buf, num_values, encoding, levels)
+                    if lists {
+                        repeated = sized(&buf, 0)?;
+                        levels.end = repeated.end;
+                    }
+                    if self.levels.there > 0 {
+                        levels = sized(&buf, repeated.end)?;
+                    }
+                    (buf, num_values, encoding, repeated, levels)
                 }
                 Page::DataPageV2 {
                     buf,
@@ -301,17 +422,22 @@ impl<V: Value> Values<V> {
                         return Err(damaged("a page has no levels"));
                     };
                     let levels = repeated..repeated.saturating_add(length);
-                    (buf, num_values, encoding, levels)
+                    (buf, num_values, encoding, 0..repeated, levels)
                 }
             };
-            if levels.end > buffer.len() || levels.start > levels.end {
+            if levels.end > buffer.len()
+                || levels.start > levels.end
+                || repeated.end > levels.start.max(repeated.start)
+            {
                 return Err(damaged("levels reach beyond their page"));
             }
             let start = levels.end;
             let source = self.source(buffer.slice(start..), encoding)?;
             self.open = Some(Open {
                 left: u64::from(rows),
-                levels: self.optional.then(|| Runs::new(buffer.slice(levels), 1)),
+                repeated: lists.then(|| Runs::new(buffer.slice(repeated), 1)),
+                levels: (self.levels.there > 0)
+                    .then(|| Runs::new(buffer.slice(levels), self.levels.width())),
                 source,
             });
             return Ok(true);
@@ -329,6 +455,11 @@ impl<V: Value> Values<V> {
                 }
                 Some(_) => Err(damaged("numbers of more than 32 bits")),
             },
+            // Their length, then the runs.
+            Encoding::RLE if V::in_runs(0).is_some() => {
+                let runs = sized(&page, 0)?;
+                Ok(Source::Runs(Runs::new(page.slice(runs), 1)))
+            }
             Encoding::BYTE_STREAM_SPLIT => match V::WIDTH {
                 Some(width) => Ok(Source::Split {
                     count: page.len() / width,
@@ -385,30 +516,6 @@ mod tests {
         assert_eq!(numbers(&[0x05, 0xff], 1), [1; 8]);
     }
 
-    /// Pages as they come.
-    struct Given(Vec<Page>);
-
-    impl Iterator for Given {
-        type Item = Result<Page, ParquetError>;
-        fn next(&mut self) -> Option<Self::Item> {
-            self.get_next_page().transpose()
-        }
-    }
-
-    impl PageReader for Given {
-        fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
-            Ok((!self.0.is_empty()).then(|| self.0.remove(0)))
-        }
-        fn peek_next_page(
-            &mut self,
-        ) -> Result<Option<parquet::column::page::PageMetadata>, ParquetError> {
-            Ok(None)
-        }
-        fn skip_next_page(&mut self) -> Result<(), ParquetError> {
-            Ok(())
-        }
-    }
-
     fn page(buf: Vec<u8>, num_values: u32, encoding: Encoding) -> Page {
         Page::DataPage {
             buf: buf.into(),
@@ -421,7 +528,12 @@ mod tests {
     }
 
     fn read<V: Value>(pages: Vec<Page>, optional: bool) -> Result<Vec<Option<V>>, ParquetError> {
-        let mut values = Values::<V>::new(Box::new(Given(pages)), optional);
+        let levels = Levels {
+            there: optional.into(),
+            element: None,
+        };
+        let pages = pages.into_iter().map(Ok);
+        let mut values = Values::<V>::new(Box::new(pages), levels);
         let mut out = Vec::new();
         values.read(100, &mut out, &None, |v| Some(v.clone()))?;
         Ok(out)

@@ -219,16 +219,70 @@ pub fn check_names<N: AsRef<str>>(names: &[N]) -> Result<(), &'static str> {
 }
 
 /// The position of a label; `Ok(None)` for a name where classes have none.
+///
+/// A name is that of a class, or that of a class up to how whole numbers and truth values are written
+/// (`1`, `1.0`, `True`). Otherwise a whole number is a position, unless classes are called by numbers.
 pub(in crate::log) fn position(label: &Label, classes: &ClassNames) -> Result<Option<usize>, ()> {
+    let numbered = |number: u64, count: usize| {
+        let class = usize::try_from(number).map_err(|_| ())?;
+        (class < count).then_some(Some(class)).ok_or(())
+    };
     match (label, classes) {
-        (Label::Number(number), classes) => {
-            let class = usize::try_from(*number).map_err(|_| ())?;
-            (class < classes.len()).then_some(Some(class)).ok_or(())
-        }
+        (Label::Number(number), ClassNames::Numbered(count)) => numbered(*number, *count),
+        (Label::Name(name), ClassNames::Numbered(count)) => match canonical(name).parse() {
+            Ok(number) => numbered(number, *count),
+            Err(_) if name.parse::<f64>().is_ok() => Err(()),
+            Err(_) => Ok(None),
+        },
+        (Label::Number(number), ClassNames::Named(names)) => alike(&number.to_string(), names),
         (Label::Name(name), ClassNames::Named(names)) => {
-            names.iter().position(|n| n == name).map(Some).ok_or(())
+            match names.iter().position(|own| own == name) {
+                Some(class) => Ok(Some(class)),
+                None => alike(name, names),
+            }
         }
-        (Label::Name(_), ClassNames::Numbered(_)) => Ok(None),
+    }
+}
+
+/// The class whose name is written otherwise, or the one in this place.
+fn alike(label: &str, names: &[String]) -> Result<Option<usize>, ()> {
+    let label = canonical(label);
+    let mut same = (0..names.len()).filter(|&i| canonical(&names[i]) == label);
+    match (same.next(), same.next()) {
+        (Some(class), None) => return Ok(Some(class)),
+        (Some(_), Some(_)) => return Err(()),
+        (None, _) => {}
+    }
+    let class: usize = label.parse().map_err(|_| ())?;
+    let named_by_numbers = names
+        .iter()
+        .any(|name| canonical(name).parse::<f64>().is_ok());
+    (class < names.len() && !named_by_numbers)
+        .then_some(Some(class))
+        .ok_or(())
+}
+
+/// A name with whole numbers and truth values as numbers: `1` for `1.0`, `True` and `true`.
+pub(in crate::log) fn canonical(name: &str) -> &str {
+    if name.eq_ignore_ascii_case("true") {
+        return "1";
+    }
+    if name.eq_ignore_ascii_case("false") {
+        return "0";
+    }
+    match name.split_once('.') {
+        Some((whole, zeros))
+            if !whole.is_empty()
+                && whole
+                    .strip_prefix('-')
+                    .unwrap_or(whole)
+                    .bytes()
+                    .all(|b| b.is_ascii_digit())
+                && zeros.bytes().all(|b| b == b'0') =>
+        {
+            whole
+        }
+        _ => name,
     }
 }
 

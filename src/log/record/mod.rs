@@ -6,14 +6,14 @@
 //!
 //! | field | meaning | when absent |
 //! |---|---|---|
-//! | `entity` | name, a string | an error |
+//! | `entity` | name, a string or a whole number | an error |
 //! | `evidence` | list of items | an error |
 //! | `evidence[i].factor` | probabilities, one a class | computed by a model from one of the next rows |
 //! | `evidence[i].embedding` | numbers, as many as the model's encoder takes | none |
 //! | `evidence[i].mu`, with `sigma` or `cov` | a Gaussian over the latent space: mean, and standard deviations or covariance (a list of rows) | none |
 //! | `evidence[i].weight` | finite, `≥ 0` | 1 |
 //! | `evidence[i].id` | a string or `null` | none |
-//! | `label` | the true class: its name, or its position as a whole number, or `null` | none |
+//! | `label` | the true class: its name, or its position as a whole number, a truth value, or `null` | none |
 //! | `classes` | names of the classes, in the order of `factor` | classes are numbered from 0 |
 //!
 //! Other fields are ignored. A field of the table that is given twice is an error: no reading of
@@ -28,8 +28,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use entity::{ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
-pub(super) use entity::{listed, position};
-pub use prediction::{LoggedUncertainty, Prediction};
+pub(super) use entity::{canonical, listed, position};
+pub use prediction::{Given, JsonLayout, LoggedUncertainty, Prediction};
 
 use super::brief::brief_name;
 use crate::simplex::SimplexError;
@@ -86,6 +86,18 @@ pub enum Label<'a> {
     Name(Cow<'a, str>),
     /// By position, from 0.
     Number(u64),
+}
+
+impl Label<'_> {
+    /// The label that a number is: a position where it is whole and not negative, otherwise what it is
+    /// called.
+    pub(crate) fn of_number(number: f64) -> Self {
+        // All whole numbers up to here are doubles.
+        match (0.0..9_007_199_254_740_992.0).contains(&number) && number.fract() == 0.0 {
+            true => Label::Number(number as u64),
+            false => Label::Name(Cow::Owned(number.to_string())),
+        }
+    }
 }
 
 impl fmt::Display for Label<'_> {

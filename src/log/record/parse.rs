@@ -57,6 +57,10 @@ impl Trace {
         }
     }
 
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// One more element of a list.
     fn count(&self) -> Result<(), LimitError> {
         let values = self.values.get() + 1;
@@ -199,7 +203,11 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
         each_field(&mut map, known, |map, name| {
             place.set(Place::field(name));
             match name {
-                "entity" => once(&mut entity, trace.name(map.next_value_seed(Text)?)?)?,
+                "entity" => {
+                    let name = map.next_value_seed(Name)?;
+                    let name = name.ok_or_else(|| A::Error::custom("null; a name is needed"))?;
+                    once(&mut entity, trace.name(name)?)?;
+                }
                 "label" => once(&mut label, trace.label(map.next_value_seed(LabelSeed)?)?)?,
                 "classes" => once(&mut classes, trace.names(map)?)?,
                 _ => once(&mut evidence, map.next_value_seed(Items { trace })?)?,
@@ -478,6 +486,27 @@ value_seed!(
 );
 
 value_seed!(
+    /// A name: a whole number, or what [`OptionalText`] takes.
+    Name -> Option<Cow<'de, str>>, deserialize_any, "a name", {
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            OptionalText.visit_borrowed_str(text)
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            OptionalText.visit_str(text)
+        }
+        fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Owned(number.to_string())))
+        }
+        fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+            Ok(Some(Cow::Owned(number.to_string())))
+        }
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+    }
+);
+
+value_seed!(
     /// A class by name or position, or `null`.
     LabelSeed -> Option<Label<'de>>, deserialize_any, "a class name or number", {
         fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -489,8 +518,29 @@ value_seed!(
         fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
             Ok(Some(Label::Number(number)))
         }
+        fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+            Ok(Some(Label::Name(Cow::Owned(number.to_string()))))
+        }
+        fn visit_bool<E: Error>(self, truth: bool) -> Result<Self::Value, E> {
+            Ok(Some(Label::Number(truth.into())))
+        }
+        fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+            Ok(Some(Label::of_number(number)))
+        }
         fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
             Ok(None)
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+            Err(A::Error::custom(
+                "a list of classes: logs with several labels a row are not audited; audit each label by \
+                 itself, as a log of its own",
+            ))
+        }
+        fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+            Err(A::Error::custom(
+                "an object: one object of whole columns is not read; write one object a row (in pandas \
+                 orient=\"records\")",
+            ))
         }
     }
 );

@@ -6,9 +6,10 @@
 //!
 //! | field | meaning | when absent |
 //! |---|---|---|
-//! | `probs`, or the name that is asked for | the answer, one number a class; `null` is NaN | none |
-//! | `label`, `classes`, `evidence` | as in a [`Record`](super::Record) | none |
-//! | `entity` or `id` | a name, a string, a whole number or `null` | none |
+//! | `probs`, or the name that is asked for | the answer: one number a class, in a list or by name, or that of the positive class alone; `null` is NaN | none |
+//! | `label`, or the name that is asked for | the true class: its name, its position, or a truth value | none |
+//! | `classes`, `evidence` | as in a [`Record`](super::Record) | none |
+//! | `entity` or `id`, or the name that is asked for | a name, a string, a whole number or `null` | none |
 //! | `factors`, with `weights` | the evidence, without names of items | none |
 //! | `samples` | sampled distributions, a list of rows | none |
 //! | `uncertainty` | their `total`, `epistemic` and `aleatoric` variance, as an object | none |
@@ -19,10 +20,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::parse::{
-    Items, LabelSeed, List, Number, OptionalText, Trace, each_field, once, one_of, read_line, seed,
+    Items, LabelSeed, List, Name, Number, Text, Trace, each_field, once, one_of, read_line, seed,
     value_seed,
 };
 use super::{Evidence, Label, Place, RecordError};
@@ -40,12 +41,58 @@ pub struct Prediction<'a> {
     pub classes: Option<Vec<Cow<'a, str>>>,
     /// The answer: numbers, NaN among them, as they were logged.
     pub answer: Option<Vec<f64>>,
+    /// The classes of these numbers, where each was logged by name.
+    pub keys: Option<Vec<Cow<'a, str>>>,
+    /// Whether only the probability of the positive class was logged, the second of the answer.
+    pub binary: bool,
+    /// Whether the numbers were stored in half precision.
+    pub half: bool,
     /// The evidence behind it, where it was logged.
     pub evidence: Option<Vec<Evidence<'a>>>,
     /// Sampled distributions, such as those whose mean is the answer.
     pub samples: Option<Vec<Vec<f64>>>,
     /// What was logged about the spread of these distributions.
     pub uncertainty: Option<LoggedUncertainty>,
+}
+
+/// An answer as it was logged.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given<'a> {
+    /// One number a class.
+    Each(Vec<f64>),
+    /// The probability of the positive class.
+    Single(f64),
+    /// Numbers by the names of their classes.
+    Keyed(Vec<Cow<'a, str>>, Vec<f64>),
+}
+
+/// Which fields of a line hold what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JsonLayout {
+    /// The field of the true class.
+    pub label: String,
+    /// The field of the entity's name, where it is neither `entity` nor `id`.
+    pub id: Option<String>,
+    /// The field of the answer, or its fields, one a class.
+    pub answer: Vec<String>,
+    /// The classes of these fields; none for a single one.
+    pub classes: Option<Vec<String>>,
+}
+
+impl JsonLayout {
+    /// The usual fields, and the answer in this one.
+    pub fn with_answer(answer: impl Into<String>) -> Self {
+        JsonLayout {
+            label: "label".to_string(),
+            answer: vec![answer.into()],
+            ..JsonLayout::default()
+        }
+    }
+
+    /// The position of a field among those of the answer.
+    fn answer_at(&self, name: &str) -> Option<usize> {
+        self.answer.iter().position(|own| own == name)
+    }
 }
 
 /// The three variances of a logged decomposition.
@@ -65,24 +112,43 @@ impl<'a> Prediction<'a> {
     /// # Errors
     /// The first thing that is wrong, and the field that the reader was in.
     pub fn parse(line: &'a [u8], answer: &str) -> Result<Self, RecordError> {
-        Prediction::parse_within(line, answer, &Limits::default())
+        let layout = JsonLayout::with_answer(answer);
+        Prediction::parse_within(line, &layout, &Limits::default())
     }
 
-    /// The same within other limits: sizes beyond them are errors, found before memory is made.
+    /// The same from any fields and within other limits: sizes beyond them are errors, found before memory
+    /// is made.
     ///
     /// # Errors
     /// As [`Prediction::parse`].
     pub fn parse_within(
         line: &'a [u8],
-        answer: &str,
+        layout: &JsonLayout,
         limits: &Limits,
     ) -> Result<Self, RecordError> {
         let trace = Trace::new(limits);
         let seed = PredictionSeed {
             trace: &trace,
-            answer,
+            layout,
         };
         read_line(line, &trace, seed)
+    }
+
+    /// The same row with this answer.
+    #[must_use]
+    pub fn answering(mut self, given: Given<'a>) -> Self {
+        match given {
+            Given::Each(numbers) => self.answer = Some(numbers),
+            Given::Single(p) => {
+                self.answer = Some(vec![1.0 - p, p]);
+                self.binary = true;
+            }
+            Given::Keyed(keys, numbers) => {
+                self.answer = Some(numbers);
+                self.keys = Some(keys);
+            }
+        }
+        self
     }
 }
 
@@ -90,7 +156,7 @@ impl<'a> Prediction<'a> {
 #[derive(Clone, Copy)]
 struct PredictionSeed<'p> {
     trace: &'p Trace,
-    answer: &'p str,
+    layout: &'p JsonLayout,
 }
 
 seed!(PredictionSeed<'_> -> Prediction<'de>, deserialize_map);
@@ -105,16 +171,16 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut out = Prediction::default();
         let (mut entity, mut label, mut factors, mut weights) = (None, None, None, None);
-        let (trace, answer) = (self.trace, self.answer);
+        let (mut id, mut given) = (None, None);
+        let (trace, layout) = (self.trace, self.layout);
         let place = &trace.place;
         let numbers = List::of(Number, trace, Limits::classes);
         let rows = List::of(numbers, trace, Limits::items);
         let weights_list = List::of(Number, trace, Limits::items);
-        let mut likely = List::of(AnyNumber, trace, Limits::classes);
-        likely.expected = 4;
+        let several = layout.classes.is_some();
+        let mut each = vec![None; if several { layout.answer.len() } else { 0 }];
+        let at = Cell::new(0);
         let own = one_of([
-            "entity",
-            "label",
             "classes",
             "evidence",
             "factors",
@@ -122,17 +188,28 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
             "samples",
             "uncertainty",
         ]);
-        let known = |name: &str| match name {
-            name if name == answer => Some("probs"),
-            "id" => Some("entity"),
-            name => own(name),
+        let known = |name: &str| {
+            if name == layout.label {
+                return Some("label");
+            }
+            if let Some(found) = layout.answer_at(name) {
+                at.set(found);
+                return Some("probs");
+            }
+            match (name, layout.id.as_deref()) {
+                (name, Some(id)) if name == id => Some("entity"),
+                ("entity", None) => Some("entity"),
+                ("id", None) => Some("id"),
+                (name, _) => own(name),
+            }
         };
         each_field(&mut map, known, |map, name| {
             place.set(Place::field(name));
             match name {
-                "entity" => {
+                "entity" | "id" => {
+                    let slot = if name == "id" { &mut id } else { &mut entity };
                     let name = map.next_value_seed(Name)?;
-                    once(&mut entity, name.map(|name| trace.name(name)).transpose()?)?;
+                    once(slot, name.map(|name| trace.name(name)).transpose()?)?;
                 }
                 "label" => once(&mut label, trace.label(map.next_value_seed(LabelSeed)?)?)?,
                 "classes" => once(&mut out.classes, trace.names(map)?)?,
@@ -141,12 +218,19 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
                 "weights" => once(&mut weights, map.next_value_seed(weights_list)?)?,
                 "samples" => once(&mut out.samples, map.next_value_seed(rows)?)?,
                 "uncertainty" => once(&mut out.uncertainty, map.next_value_seed(Parts { place })?)?,
-                _ => once(&mut out.answer, map.next_value_seed(likely)?)?,
+                _ if several => {
+                    place.set(Place::field(name).at(at.get()));
+                    let number = map.next_value_seed(AnyNumber)?;
+                    if let Some(slot) = each.get_mut(at.get()) {
+                        once(slot, number)?;
+                    }
+                }
+                _ => once(&mut given, map.next_value_seed(AnswerSeed { trace })?)?,
             }
             place.set(Place::LINE);
             Ok(())
         })?;
-        out.entity = entity.flatten();
+        out.entity = entity.flatten().or(id.flatten());
         out.label = label.flatten();
         if let Some(factors) = factors {
             place.set(Place::field("factors"));
@@ -154,7 +238,76 @@ impl<'de> Visitor<'de> for PredictionSeed<'_> {
             once(&mut out.evidence, items)?;
             place.set(Place::LINE);
         }
-        Ok(out)
+        if several && each.iter().any(Option::is_some) {
+            let missing = each.iter().position(Option::is_none);
+            let numbers = each.into_iter().flatten().collect();
+            if let Some(missing) = missing {
+                place.set(Place::field("probs").at(missing));
+                return Err(A::Error::custom("missing"));
+            }
+            given = Some(Given::Each(numbers));
+        }
+        Ok(match given {
+            Some(given) => out.answering(given),
+            None => out,
+        })
+    }
+}
+
+/// An answer in one field: a list, a number, or an object.
+#[derive(Clone, Copy)]
+struct AnswerSeed<'p> {
+    trace: &'p Trace,
+}
+
+seed!(AnswerSeed<'_> -> Given<'de>, deserialize_any);
+
+impl<'de> Visitor<'de> for AnswerSeed<'_> {
+    type Value = Given<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of probabilities, one probability, or an object with one a class")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        let mut likely = List::of(AnyNumber, self.trace, Limits::classes);
+        likely.expected = 4;
+        likely.visit_seq(seq).map(Given::Each)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Given::Single(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Given::Single(number as f64))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Given::Single(number as f64))
+    }
+
+    /// How many programs write NaN.
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Given::Single(f64::NAN))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let trace = self.trace;
+        let place = trace.place.get();
+        let (mut keys, mut numbers): (Vec<Cow<'de, str>>, _) = (Vec::new(), Vec::new());
+        while let Some(key) = map.next_key_seed(Text)? {
+            let within = trace.limits().classes(keys.len() as u64 + 1);
+            within.map_err(Error::custom)?;
+            if keys.contains(&key) {
+                return Err(Error::custom("a class is given twice"));
+            }
+            trace.place.set(place.at(keys.len()));
+            keys.push(trace.name(key)?);
+            numbers.push(map.next_value_seed(AnyNumber)?);
+        }
+        trace.place.set(place);
+        Ok(Given::Keyed(keys, numbers))
     }
 }
 
@@ -177,27 +330,6 @@ fn weighted<'a>(
     };
     Ok(factors.into_iter().enumerate().map(item).collect())
 }
-
-value_seed!(
-    /// A name: a whole number, or what [`OptionalText`] takes.
-    Name -> Option<Cow<'de, str>>, deserialize_any, "a name", {
-        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-            OptionalText.visit_borrowed_str(text)
-        }
-        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-            OptionalText.visit_str(text)
-        }
-        fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-            Ok(Some(Cow::Owned(number.to_string())))
-        }
-        fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-            Ok(Some(Cow::Owned(number.to_string())))
-        }
-        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-            Ok(None)
-        }
-    }
-);
 
 value_seed!(
     /// A number, or `null`, which is how many programs write NaN.

@@ -73,10 +73,7 @@ pub(super) struct TensorFile<'a> {
 
 impl<'a> TensorFile<'a> {
     pub(super) fn new(bytes: &'a [u8], limits: &Limits) -> Result<Self, ModelError> {
-        // The format begins with the length of its header.
-        if let Some((length, _)) = bytes.split_first_chunk() {
-            limits.header_bytes(u64::from_le_bytes(*length))?;
-        }
+        limits.header_of(bytes)?;
         let format = |error: safetensors::SafeTensorError| ModelError::Format(error.to_string());
         let tensors = SafeTensors::deserialize(bytes).map_err(format)?;
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(format)?;

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::audit::{
-    CheckInterval, Curves, InfluencePoint, Input, ModelUsed, Power, ReasonCount, Rejected,
-    Rejection, ReliabilityPoint, Repeats, ReportSettings, RiskPoint, SCHEMA_VERSION, Summary, Tool,
+    CheckInterval, ClassCurve, Curves, InfluencePoint, Input, ModelUsed, Power, ReasonCount,
+    Rejected, Rejection, ReliabilityPoint, Repeats, ReportSettings, RiskPoint, SCHEMA_VERSION,
+    SourceEffect, SourceReport, Summary, Tool, WithoutSource,
 };
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ const HOSTILE: &str = "</code></p><script>alert(1)</script>&quot;\"' onload='x' 
     ]]> <!-- --> %s ${{ x }} ::error::x {{=1}}";
 
 fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
+    let verdict_fails = verdict == CheckVerdict::Fail;
     Check {
         estimand: "the share of the population that the rows were drawn from",
         id,
@@ -24,7 +26,7 @@ fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
             method: "exact",
         }),
         n: 100,
-        threshold: Some(Threshold {
+        threshold: (verdict != CheckVerdict::Information).then_some(Threshold {
             side: Side::Within,
             value: 0.05,
         }),
@@ -35,6 +37,7 @@ fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
             probability: 0.8,
         }),
         sentence: format!("Found {text}."),
+        next: (verdict_fails).then(|| format!("Do {text}.")),
         worst: vec![Offender {
             file: text.to_owned(),
             line: 3,
@@ -45,6 +48,15 @@ fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
 }
 
 /// An audit with `text` wherever a log can put some.
+/// What was read, under names that are this text.
+fn hostile_reading(text: &str) -> crate::log::Reading {
+    let mut reading = crate::log::Reading::in_memory();
+    reading.label = Some(text.to_owned());
+    reading.id = Some(text.to_owned());
+    reading.probabilities = vec![text.to_owned(), text.to_owned()];
+    reading
+}
+
 fn sample(text: &str) -> AuditReport {
     let checks = vec![
         check("a", CheckVerdict::Pass, text),
@@ -73,6 +85,60 @@ fn sample(text: &str) -> AuditReport {
         accuracy_low: 0.2,
         accuracy_high: 0.8,
     };
+    let slices = vec![
+        SliceReport {
+            by: vec![text.to_owned()],
+            values: vec![text.to_owned()],
+            n: 100,
+            too_small: false,
+            checks: vec![check("b", CheckVerdict::Fail, text)],
+            reliability: vec![point],
+        },
+        SliceReport {
+            by: vec![text.to_owned()],
+            values: vec!["small".to_owned()],
+            n: 3,
+            too_small: true,
+            checks: vec![],
+            reliability: vec![],
+        },
+    ];
+    let interval = CheckInterval {
+        low: 0.1,
+        high: 0.2,
+        confidence: 0.99,
+        method: "betting",
+    };
+    let source = SourceReport {
+        id: text.to_owned(),
+        items: 100,
+        rows: 100,
+        weight: 1.0,
+        share: 0.5,
+        without: Some(WithoutSource {
+            rows: 100,
+            accuracy: 0.15,
+            accuracy_interval: interval,
+            log_loss: 0.15,
+            log_loss_interval: interval,
+        }),
+        effect: SourceEffect::Hurts,
+        sentence: format!("Source {text} hurts."),
+        checks: vec![check("gap", CheckVerdict::Information, text)],
+        reliability: vec![point],
+    };
+    let class = ClassCurve {
+        class: text.to_owned(),
+        rows: 5,
+        precision: 0.5,
+        recall: 0.5,
+        f1: 0.5,
+        auroc: Some(0.75),
+        average_precision: None,
+        roc: vec![(0.0, 0.5), (1.0, 1.0)],
+        precision_recall: vec![(0.5, 1.0), (1.0, 0.5)],
+        reliability: vec![point],
+    };
     AuditReport {
         schema_version: SCHEMA_VERSION,
         tool: Tool::THIS,
@@ -81,6 +147,10 @@ fn sample(text: &str) -> AuditReport {
             sha256: "00ff".into(),
             rows: 12,
             usable: 10,
+            computed: 1,
+            rounded: 1,
+            reading: hostile_reading(text),
+            fitted_on: Some(true),
         }],
         baseline: vec![],
         rejected: Rejected {
@@ -95,6 +165,7 @@ fn sample(text: &str) -> AuditReport {
                 field: text.to_owned(),
                 message: text.to_owned(),
             }],
+            withheld: None,
         },
         entities: Repeats {
             named_rows: 10,
@@ -108,6 +179,7 @@ fn sample(text: &str) -> AuditReport {
             bins: 15,
             confidence: 0.95,
             seed: 0,
+            tolerance_follows_digits: true,
             calibration: Some(text.to_owned()),
             confidence_function: "reference".to_string(),
             model: Some(ModelUsed {
@@ -118,9 +190,13 @@ fn sample(text: &str) -> AuditReport {
             tolerance: 1e-6,
             thresholds: BTreeMap::from([("ece", threshold)]),
             undecided_fails: false,
+            by: vec![text.to_owned(), "evidence.id".into()],
+            segments: false,
         },
-        summary: Summary::of(&checks),
+        summary: Summary::of(&checks, &slices),
         checks,
+        slices,
+        sources: vec![source],
         curves: Curves {
             reliability: vec![point],
             risk_coverage: vec![RiskPoint {
@@ -133,6 +209,8 @@ fn sample(text: &str) -> AuditReport {
                 changed: 0.5,
                 mean_shift: 0.25,
             }],
+            classes: vec![class.clone(), class],
+            confusion: vec![vec![3, 2], vec![1, 4]],
         },
     }
 }
@@ -214,7 +292,9 @@ fn sarif_is_json_of_the_right_shape_whatever_the_strings() {
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         let results = run["results"].as_array().unwrap();
-        assert_eq!((rules.len(), results.len()), (7, 7));
+        assert_eq!((rules.len(), results.len()), (6, 3));
+        let helps = |rule: &serde_json::Value| rule["help"]["text"].as_str().unwrap().len() > 40;
+        assert!(rules.iter().all(helps));
         for result in results {
             // A bracket that is not escaped would start or end a link (SARIF 2.1.0, 3.11.6).
             let message = result["message"]["text"].as_str().unwrap();
@@ -237,7 +317,7 @@ fn sarif_is_json_of_the_right_shape_whatever_the_strings() {
             .iter()
             .map(|r| r["level"].as_str().unwrap())
             .collect();
-        let want = ["none", "error", "none", "none", "none", "none", "warning"];
+        let want = ["error", "error", "warning"];
         assert_eq!(levels, want);
     }
 }
@@ -246,10 +326,17 @@ fn sarif_is_json_of_the_right_shape_whatever_the_strings() {
 fn junit_counts_failures_and_says_why_the_rest_was_skipped() {
     let text = audit_junit(&sample("plain"));
     assert!(
-        text.contains("tests=\"7\" failures=\"1\" skipped=\"4\""),
+        text.contains("tests=\"7\" failures=\"2\" skipped=\"4\""),
         "{text}"
     );
     assert!(text.contains("Worst rows: plain:3 (plain)"));
+    // What is not judged is a property, and no test that passes.
+    assert!(
+        text.contains("<property name=\"f\" value=\"0.125 [0.1, ∞]\"/>"),
+        "{text}"
+    );
+    assert!(!text.contains("name=\"f: A check\""));
+    assert!(text.contains("name=\"b, plain = plain\""), "{text}");
     assert!(
         text.contains("7 would with a probability of about 80 %"),
         "{text}"
@@ -271,5 +358,33 @@ fn numbers_are_short_and_true() {
     ];
     for (x, want) in cases {
         assert_eq!(digits(x), want);
+    }
+}
+
+#[test]
+fn text_has_failures_first_folds_what_informs_and_is_no_wider_than_asked() {
+    let report = sample("plain");
+    let text = report.to_text();
+    let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+    assert!(place("✗ fail         A check") < place("? undecided    A check"));
+    assert!(place("? undecided    A check") < place("✓ pass         A check"));
+    assert!(!text.contains("i information") && !text.contains("– not run"));
+    assert!(text.contains("1 checks for information and 1 that the log has no data for"));
+    assert!(text.contains("→ Do plain.") && !text.contains('\u{1b}'));
+    let style = TextStyle {
+        all: true,
+        colour: true,
+        width: Some(60),
+    };
+    let wide = report.to_text_as(style);
+    assert!(wide.contains("i information") && wide.contains("\u{1b}[1;31m✗ fail"));
+    for line in wide.lines() {
+        let mut plain = line.to_owned();
+        for code in ["1;31", "32", "33", "2", "0"] {
+            plain = plain.replace(&format!("\u{1b}[{code}m"), "");
+        }
+        // Digests and paths are not broken.
+        let words = plain.split(' ').filter(|word| !word.is_empty()).count();
+        assert!(plain.chars().count() <= 60 || words == 1, "{plain}");
     }
 }

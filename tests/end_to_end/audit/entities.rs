@@ -131,13 +131,21 @@ fn sources_that_merely_differ_do_not_contradict_a1() {
         .replace("\"id\":\"blunt\",", "");
     place.write("nameless.jsonl", nameless);
     let p = |file: &str| {
-        check(&place.json(&[file]).0, "dependence")["value"]
+        check(
+            &place.json(&[file, "--answer-from-evidence"]).0,
+            "dependence",
+        )["value"]
             .as_f64()
             .unwrap()
     };
     assert!(p("named.jsonl") > 0.05);
     assert!(p("nameless.jsonl") < 0.01);
     // A limit on the p-value is never passed: what the test would find is not known.
-    let (audit, _) = place.json(&["named.jsonl", "--threshold", "dependence=0.05"]);
+    let (audit, _) = place.json(&[
+        "named.jsonl",
+        "--answer-from-evidence",
+        "--threshold",
+        "dependence=0.05",
+    ]);
     assert_eq!(verdict(&audit, "dependence"), "undecided");
 }

@@ -27,7 +27,7 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
             "{\"probs\":[0.5,0.25,0.25],\"label\":0}",
             "other classes than the rest of the log",
         ),
-        ("{\"label\":0}", "neither an answer nor factors"),
+        ("{\"label\":0}", "no answer"),
         (
             "{\"probs\":[NaN,0.5],\"label\":0}",
             "not a probability distribution",
@@ -61,7 +61,7 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
     }
     text += &"?\n".repeat(20);
     place.write("p.jsonl", &text);
-    let (audit, code) = place.json(&["p.jsonl"]);
+    let (audit, code) = place.json(&["p.jsonl", "--answer-from-evidence"]);
     assert_eq!(audit["inputs"][0]["rows"], 34);
     assert_eq!(audit["inputs"][0]["usable"], 1);
     assert_eq!(audit["rejected"]["count"], 33);
@@ -88,7 +88,7 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
         check(&audit, "validity")["worst"].as_array().unwrap().len(),
         4
     );
-    place.refuses(&["p.jsonl", "--strict"], "p.jsonl:2: line: ");
+    place.ends(&["p.jsonl", "--strict"], "error: p.jsonl:2: line: ");
     for (name, text) in [
         ("empty.jsonl", ""),
         ("none.jsonl", "?\n\n?\n"),
@@ -214,5 +214,6 @@ fn limits_come_from_a_file_and_the_command_line_comes_first() {
     );
     place.write("lpf.toml", "[audit]\nstrict = true\n");
     place.write("p.jsonl", GOOD.to_string() + "?\n");
-    place.refuses(&["p.jsonl", "--config", "lpf.toml"], "p.jsonl:2");
+    // The report is written all the same.
+    place.ends(&["p.jsonl", "--config", "lpf.toml"], "error: p.jsonl:2");
 }

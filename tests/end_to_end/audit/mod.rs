@@ -1,14 +1,19 @@
 //! `lpf audit` from end to end.
 
 mod entities;
+mod forms;
 mod hostile;
+mod misleading;
 mod model;
 mod outputs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod posteriors;
+#[cfg(feature = "parquet")]
+mod real_logs;
 mod reference;
 mod shards;
+mod slices;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -73,6 +78,15 @@ impl Place {
             panic!("{args:?}: {error}\n{said}")
         });
         (value, output.status.code().unwrap())
+    }
+
+    /// That the command ends with code 2 and says something of `what`, but writes its report first.
+    fn ends(&self, args: &[&str], what: &str) {
+        let output = self.run(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(what), "{args:?}: {said}");
+        assert!(!output.stdout.is_empty(), "{args:?}");
     }
 
     /// That the command ends with code 2 and says something of `what`, and not a word more.

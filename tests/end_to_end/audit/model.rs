@@ -217,7 +217,7 @@ fn a_log_without_answers_is_answered() {
     place.write("bare.jsonl", lines(&evidence()));
     let args = [&DRAWN[..], &CLASSES, &ANSWER].concat();
     let (logged, _) = place.json(&[&["log.jsonl"], &args[..]].concat());
-    let (bare, _) = place.json(&[&["bare.jsonl"], &args[..]].concat());
+    let (bare, _) = place.json(&[&["bare.jsonl", "--answer-from-evidence"], &args[..]].concat());
     assert_eq!(bare["inputs"][0]["usable"], ROWS);
     for id in ["accuracy", "ece", "brier", "influence", "item_calibration"] {
         assert_eq!(check(&bare, id), check(&logged, id), "{id}");
@@ -229,6 +229,7 @@ fn a_log_without_answers_is_answered() {
     model.write(&place.path("named.safetensors")).unwrap();
     let named = [
         "bare.jsonl",
+        "--answer-from-evidence",
         "--model",
         "named.safetensors",
         "--samples",
@@ -244,11 +245,15 @@ fn a_log_without_answers_is_answered() {
     );
     // Without names, classes are numbers, and the labels of this log are none of them.
     place.refuses(
-        &[&["bare.jsonl"], &DRAWN[..]].concat(),
+        &[&["bare.jsonl", "--answer-from-evidence"], &DRAWN[..]].concat(),
         "no row can be used; the first: bare.jsonl:1: label: \"medium\" is a name",
     );
     place.refuses(
-        &[&["bare.jsonl", "--classes", "a,b"], &DRAWN[..]].concat(),
+        &[
+            &["bare.jsonl", "--answer-from-evidence", "--classes", "a,b"],
+            &DRAWN[..],
+        ]
+        .concat(),
         "the model is for 3 classes, but the log has 2",
     );
 }
@@ -336,7 +341,12 @@ fn what_the_model_cannot_take_is_counted() {
         text += &format!("{row}\n");
     }
     place.write("log.jsonl", &text);
-    let (audit, _) = place.json(&["log.jsonl", "--model", "m.safetensors"]);
+    let (audit, _) = place.json(&[
+        "log.jsonl",
+        "--answer-from-evidence",
+        "--model",
+        "m.safetensors",
+    ]);
     assert_eq!(audit["inputs"][0]["usable"], 1);
     assert_eq!(audit["rejected"]["count"], cases.len());
     let first = audit["rejected"]["first"].as_array().unwrap();
@@ -346,19 +356,41 @@ fn what_the_model_cannot_take_is_counted() {
     // Factors alone need no name.
     let bare = json!({"label": 0, "factors": [[0.5, 0.25, 0.25]]});
     place.write("log.jsonl", format!("{good}\n{bare}\n"));
-    let (audit, _) = place.json(&["log.jsonl", "--model", "m.safetensors"]);
+    let (audit, _) = place.json(&[
+        "log.jsonl",
+        "--answer-from-evidence",
+        "--model",
+        "m.safetensors",
+    ]);
     assert_eq!(audit["inputs"][0]["usable"], 2);
     place.write("bad.safetensors", &MODEL[..1000]);
     place.refuses(
-        &["log.jsonl", "--model", "bad.safetensors"],
+        &[
+            "log.jsonl",
+            "--answer-from-evidence",
+            "--model",
+            "bad.safetensors",
+        ],
         "bad.safetensors",
     );
     place.refuses(
-        &["log.jsonl", "--model", "none.safetensors"],
+        &[
+            "log.jsonl",
+            "--answer-from-evidence",
+            "--model",
+            "none.safetensors",
+        ],
         "none.safetensors",
     );
     place.refuses(
-        &["log.jsonl", "--model", "m.safetensors", "--samples", "0"],
+        &[
+            "log.jsonl",
+            "--answer-from-evidence",
+            "--model",
+            "m.safetensors",
+            "--samples",
+            "0",
+        ],
         "--samples",
     );
 }

@@ -208,7 +208,7 @@ fn faults_of_items_that_cancel_are_found_and_floors_are_those_of_the_classes() {
         _ => "{\"factors\":[[0.6,0.4]],\"label\":0}\n".to_string(),
     };
     place.write("p.jsonl", (0..40).map(row).collect::<String>());
-    let (audit, _) = place.json(&["p.jsonl"]);
+    let (audit, _) = place.json(&["p.jsonl", "--answer-from-evidence"]);
     let value = |id: &str| check(&audit, id)["value"].as_f64().unwrap();
     assert!((value("item_calibration") - 0.4).abs() < 1e-12);
     assert_eq!(value("support"), 0.5);
@@ -322,7 +322,7 @@ fn what_is_no_posterior_is_refused_by_name() {
             .contains("2 covariances of 2 entities"),
         "{norms}"
     );
-    place.refuses(
+    place.ends(
         &["p.jsonl", "--strict"],
         "p.jsonl:2: evidence[1].mu: given without",
     );

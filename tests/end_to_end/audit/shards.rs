@@ -21,8 +21,10 @@ fn log(seed: u32, rows: u32) -> String {
                 7 => "{\"probs\":[0.9,0.9],\"label\":0}\n".to_string(),
                 13 => "not json\n\n".to_string(),
                 21 => format!("{{\"probs\":{p:?}}}\n"),
+                // Without an answer.
+                3..6 => format!("{{\"id\":{i},\"label\":{label},\"factors\":[{p:?}]}}\n"),
                 0..10 => format!(
-                    "{{\"id\":{i},\"label\":{label},\"factors\":[{p:?},[0.5,0.5],[0.25,0.75]]}}\n"
+                    "{{\"id\":{i},\"label\":{label},\"probs\":{p:?},\"factors\":[{p:?},[0.5,0.5],[0.25,0.75]]}}\n"
                 ),
                 22..28 => format!(
                     "{{\"id\":{i},\"label\":{label},\"probs\":{p:?},\"evidence\":[{{\"mu\":[0],\"sigma\":[{b}],\"weight\":{}}},{{\"mu\":[1,{a}],\"cov\":[[2,{a}],[{a},2]]}}]}}\n",
@@ -46,7 +48,7 @@ fn merged_shards_give_the_bytes_of_one_run_in_every_order_and_for_any_threads() 
         assert!(output.stdout.is_empty());
     }
     for format in ["json", "text"] {
-        let format = ["--format", format];
+        let format = ["--all", "--format", format];
         let files = ["a.jsonl", "b.jsonl", "c.jsonl"];
         let whole = place.run(&[&files[..], &format, &["--threads", "1"]].concat());
         let said = String::from_utf8_lossy(&whole.stdout);
@@ -258,13 +260,13 @@ fn shards_are_not_merged_against_what_they_were_made_with() {
             &["--classes", "a,b,c"],
             "the log was read with the classes low, medium, high",
         ),
-        (&["--answer", "uniform"], "--answer"),
+        (&["--probs", "uniform"], "--probs"),
         (&["--method", "uniform"], "--method"),
         (&["--confidence", "none"], "--confidence"),
         (&["--samples", "4"], "--samples"),
         (&["--tolerance", "0.001"], "--tolerance"),
         (&["--input-format", "csv"], "--input-format"),
-        (&["--prob-columns", "a,b"], "--prob-columns"),
+        (&["--positive", "a"], "--positive"),
     ] {
         place.refuses(&[&["--merge", "a.state"], args].concat(), what);
     }
@@ -320,7 +322,7 @@ fn damaged_states_are_refused() {
         place.refuses(&["--merge", "bad.state"], what);
     }
     place.refuses(&["--merge", "a.jsonl"], "not a state");
-    place.refuses(&["--merge"], "--merge needs");
+    place.refuses(&["--merge"], "required");
 }
 
 #[test]
@@ -361,10 +363,10 @@ fn csv_and_json_say_the_same() {
     ];
     let (named, _) = place.json(&[&args[..], &["--prob-columns", "x,y"]].concat());
     assert_eq!(named["checks"], from_csv["checks"]);
-    place.refuses(&args, "--prob-columns");
+    place.refuses(&args, "name them with --probs");
     place.refuses(
         &["named.txt", "--input-format", "csv"],
-        "there is no column label",
+        "no columns of probabilities",
     );
     assert_eq!(check(&from_csv, "accuracy")["n"], 400);
 }

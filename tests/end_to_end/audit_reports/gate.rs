@@ -133,7 +133,11 @@ fn the_gate_beside_the_log_is_not_read_unless_named_and_other_settings_hold() {
     fs::write(folder.path().join("log.jsonl"), log(100, 9) + "nonsense\n").unwrap();
     let strict = audit(folder.path(), "[audit]\nstrict = true\n", &[]);
     assert_eq!(strict.code, Some(2), "{strict:?}");
-    assert!(strict.err.starts_with("log.jsonl:101: "), "{}", strict.err);
+    assert!(
+        strict.err.starts_with("error: log.jsonl:101: "),
+        "{}",
+        strict.err
+    );
     let lenient = audit(
         folder.path(),
         "[audit]\nbins = 7\nclasses = [\"no\", \"yes\"]\n",
@@ -176,7 +180,7 @@ fn a_gate_that_is_none_is_refused_with_its_line() {
     ] {
         let run = audit(folder.path(), gate, &[]);
         assert_eq!((run.code, &*run.out), (Some(2), ""), "{gate}");
-        let place = format!("gate.toml:{line}: ");
+        let place = format!("error: gate.toml:{line}: ");
         assert!(
             run.err.starts_with(&place) && run.err.contains(what),
             "{gate}: {}",
@@ -190,7 +194,7 @@ fn a_gate_that_is_none_is_refused_with_its_line() {
     );
     assert_eq!(run.code, Some(2));
     assert!(
-        run.err.starts_with("none.toml: cannot be read"),
+        run.err.starts_with("error: none.toml: cannot be read"),
         "{}",
         run.err
     );

@@ -237,8 +237,9 @@ fn the_audit_page_works_in_a_browser() {
         .map(|i| {
             let label = usize::from(i * 7 % 10 >= 6);
             format!(
-                "{{\"entity\":\"e{i}\",\"label\":{label},\"probs\":[0.9,0.1],\"evidence\":[\
-                 {{\"id\":\"x\",\"factor\":[0.75,0.25]}},{{\"id\":\"y\",\"factor\":[0.75,0.25]}}]}}\n"
+                "{{\"entity\":\"e{i}\",\"site\":\"{}\",\"label\":{label},\"probs\":[0.9,0.1],\"evidence\":[\
+                 {{\"id\":\"x\",\"factor\":[0.75,0.25]}},{{\"id\":\"y\",\"factor\":[0.75,0.25]}}]}}\n",
+                ["north", "<script>console.log(2)</script>", "a site with a long name"][i % 3]
             )
         })
         .collect();
@@ -250,6 +251,10 @@ fn the_audit_page_works_in_a_browser() {
         .args([
             "audit",
             "log.jsonl",
+            "--by",
+            "site",
+            "--by",
+            "evidence.id",
             "--format",
             "html",
             "--output",
@@ -263,6 +268,13 @@ fn the_audit_page_works_in_a_browser() {
     assert_eq!(faults(&mut browser, &file), [""; 0]);
     browser.open(&file, "", 1280, "light");
     keep_picture(&mut browser, "audit.png");
+    for id in ["sources", "slices", "classes"] {
+        let there = browser.evaluate(&format!("document.getElementById('{id}') !== null"));
+        assert_eq!(there, true, "{id}");
+    }
+    browser.open(&file, "#slices", 400, "dark");
+    keep_picture(&mut browser, "audit_narrow_dark.png");
+    browser.open(&file, "", 1280, "light");
     choose(&mut browser, "verdict", "fail");
     let shown = browser.evaluate(SHOWN).as_u64().unwrap();
     let failed = fs::read_to_string(&file)

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::{ok, overconfident, refused, value};
 
 fn fit(folder: &Path) {
@@ -187,11 +189,105 @@ fn what_cannot_be_applied_is_refused_and_writes_nothing() {
         apply("log.csv", "label,p_a,p_b\na,0.5,0.5\na,0.5,0.7\n")
             .contains("log.csv:3: probabilities: ")
     );
-    assert!(apply("log.csv", "label,p_a,p_b\n").contains("there is no record"));
+    assert!(apply("log.csv", "label,p_a,p_b\n").contains("there is no row"));
     assert!(
         apply("log.jsonl", "{\"probs\":[0.5,0.5]}\n{\"label\":\"a\"}\n")
             .contains("log.jsonl:2: probs: ")
     );
     assert!(apply("log.parquet", "").contains("Parquet is read but not written"));
     assert!(!folder.join("out").exists());
+}
+
+/// The same log as CSV, as a JSON array, compressed, and as Parquet comes out in its own format, with the same
+/// answers.
+#[cfg(feature = "parquet")]
+#[test]
+fn every_format_comes_out_as_it_went_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let args = [
+        "calibrate",
+        &format!("{root}/parquet/usable.csv"),
+        "--method",
+        "temperature",
+    ];
+    ok(&[&args[..], &["--output", "cal.json"]].concat(), folder);
+    let applied = |from: &str, to: &str| {
+        let args = ["apply", from, "--calibration", "cal.json", "--output", to];
+        ok(&args, folder);
+        let audit = value(&ok(
+            &[
+                "audit",
+                to,
+                "--format",
+                "json",
+                "--threshold",
+                "gap=off",
+                "--threshold",
+                "ece=off",
+            ],
+            folder,
+        ));
+        (
+            audit["checks"].clone(),
+            audit["inputs"][0]["reading"]["format"].clone(),
+        )
+    };
+    let (want, _) = applied(&format!("{root}/parquet/usable.csv"), "out.csv");
+    let (table, format) = applied(&format!("{root}/parquet/usable.parquet"), "out.parquet");
+    assert_eq!(format, "Parquet");
+    let without_places = |mut checks: Value| {
+        for check in checks.as_array_mut().unwrap() {
+            check["worst"] = Value::Null;
+        }
+        checks
+    };
+    assert_eq!(without_places(table), without_places(want));
+    // A column that the map does not touch is the same to the byte.
+    let args = [
+        "calibrate",
+        &format!("{root}/formats/many.csv"),
+        "--method",
+        "temperature",
+    ];
+    ok(&[&args[..], &["--output", "cal.json"]].concat(), folder);
+    let (want, _) = applied(&format!("{root}/formats/many.csv"), "many.csv");
+    for name in ["list", "list_fixed", "struct", "float_labels"] {
+        let (found, _) = applied(
+            &format!("{root}/formats/many_{name}.parquet"),
+            "many.parquet",
+        );
+        assert_eq!(found, want, "{name}");
+    }
+    let text = fs::read_to_string(format!("{root}/formats/many.csv")).unwrap();
+    let rows: Vec<Value> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
+            serde_json::json!({"label": numbers[0], "0": numbers[1], "1": numbers[2], "2": numbers[3], "x": "y"})
+        })
+        .collect();
+    fs::write(
+        folder.join("log.json"),
+        serde_json::to_string_pretty(&rows).unwrap(),
+    )
+    .unwrap();
+    let (found, format) = applied("log.json", "out.json");
+    assert_eq!((found, format), (want.clone(), "JSON array".into()));
+    let out = value(&fs::read_to_string(folder.join("out.json")).unwrap());
+    assert_eq!(
+        (out.as_array().unwrap().len(), &out[7]["x"]),
+        (60, &"y".into())
+    );
+    let packed = zstd::bulk::compress(text.as_bytes(), 1).unwrap();
+    fs::write(folder.join("log.csv.zst"), packed).unwrap();
+    let (found, _) = applied("log.csv.zst", "out.csv.zst");
+    assert_eq!(found, want);
+    assert!(
+        fs::read(folder.join("out.csv.zst"))
+            .unwrap()
+            .starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+    );
 }

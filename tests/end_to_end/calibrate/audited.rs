@@ -301,7 +301,10 @@ fn maps_that_are_none_or_for_other_classes_stop_an_audit() {
         &["audit", "log.jsonl", "--calibration", "none.json"],
         folder,
     );
-    assert!(said.starts_with("none.json: cannot be read"), "{said}");
+    assert!(
+        said.starts_with("error: none.json: cannot be read"),
+        "{said}"
+    );
 }
 
 #[test]

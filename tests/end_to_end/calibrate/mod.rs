@@ -380,7 +380,7 @@ fn what_cannot_be_calibrated_is_refused_and_writes_nothing() {
         refused(&args, folder.path())
     };
     write("");
-    assert!(calibrate("isotonic").contains("there is no record"));
+    assert!(calibrate("isotonic").contains("there is no row"));
     write(&line("a", &[0.5, 0.5], 0));
     assert!(calibrate("isotonic").contains("both parts need some"));
     write("{\"entity\":\"a\",\"evidence\":[{\"factor\":[1]}]}\n");

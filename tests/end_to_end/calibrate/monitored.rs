@@ -152,7 +152,7 @@ fn a_state_goes_on_where_it_ended() {
     // Nothing new: no rows is an error, and the state stays.
     fs::write(folder.join("none.jsonl"), "").unwrap();
     let none = ["none.jsonl", "--by", "site", "--state", "watch.json"];
-    assert!(refused(&[&ARGS[..], &none].concat(), folder).contains("there is no record"));
+    assert!(refused(&[&ARGS[..], &none].concat(), folder).contains("there is no row"));
     let state = value(&fs::read_to_string(folder.join("watch.json")).unwrap());
     assert_eq!(state["rows"], 900);
     let mut first = lines[..899].to_vec();
@@ -233,7 +233,7 @@ fn rows_and_settings_that_cannot_be_used_are_named() {
             .contains("log.jsonl:2: label: missing")
     );
     assert!(monitor(row, &["--by", "site"]).contains("log.jsonl:1: site: missing"));
-    assert!(monitor("", &[]).contains("there is no record"));
+    assert!(monitor("", &[]).contains("there is no row"));
     assert!(monitor(row, &["--alpha", "2"]).contains("--alpha: 2 is not between 0 and 1"));
     assert!(monitor(row, &["--margin=-1"]).contains("--margin: -1 is not between 0 and 1"));
 }

@@ -55,8 +55,8 @@ fn every_wrong_line_is_refused_with_its_place() {
         ("{}".into(), ":1: entity: missing"),
         (r#"{"entity":"a"}"#.into(), ":1: evidence: missing"),
         (
-            r#"{"entity":7,"evidence":[]}"#.into(),
-            ":1: entity: invalid type: integer `7`, expected a string",
+            r#"{"entity":[7],"evidence":[]}"#.into(),
+            ":1: entity: invalid type: sequence, expected a name",
         ),
         (
             r#"{"entity":"a","entity":"b","evidence":[]}"#.into(),
@@ -153,7 +153,7 @@ fn every_wrong_line_is_refused_with_its_place() {
         ),
         (
             r#"{"entity":"a","label":-1,"evidence":[{"factor":[1,0]}]}"#.into(),
-            ":1: label: invalid type: integer `-1`, expected a class name or number",
+            ":1: label: \"-1\" is not one of the classes 0, 1",
         ),
         (
             r#"{"entity":"a","classes":["p"],"evidence":[{"factor":[1,0]}]}"#.into(),
@@ -186,19 +186,17 @@ fn every_wrong_line_is_refused_with_its_place() {
             r#":1: evidence[0].factor[0]: invalid type: string "\u{9b}\u{202e}\u{1b}[2J", expected a number"#,
         ),
         // Nothing at all.
-        (
-            String::new(),
-            ": there is no record; one JSON object per line is needed",
-        ),
-        (
-            "\n \n\r\n".into(),
-            ": there is no record; one JSON object per line is needed",
-        ),
+        (String::new(), ": there is no row"),
+        ("\n \n\r\n".into(), ": there is no row"),
     ];
     for (input, message) in &cases {
         let shown: String = input.chars().take(200).collect();
         let run = infer(&[], input.as_bytes());
-        assert_eq!(run.err, format!("standard input{message}\n"), "{shown}");
+        assert_eq!(
+            run.err,
+            format!("error: standard input{message}\n"),
+            "{shown}"
+        );
         assert_eq!(run.code, Some(2), "{shown}");
         // Only a line before the wrong one has an answer.
         assert_eq!(
@@ -384,7 +382,7 @@ fn arguments_that_do_not_go_together_are_refused() {
 fn contradiction_with_the_prior_names_it() {
     let args = ["--method", "prior-corrected", "--prior", "0,1"];
     let run = infer(&args, one(r#"{"factor":[1,0]}"#).as_bytes());
-    let message = "standard input:1: evidence[0].factor: contradicts the prior: no class is possible under all of them\n";
+    let message = "error: standard input:1: evidence[0].factor: contradicts the prior: no class is possible under all of them\n";
     assert_eq!((run.code, &*run.err), (Some(2), message));
     // With a prior, no evidence has an answer: the prior.
     let run = infer(&args, br#"{"entity":"a","evidence":[]}"#);

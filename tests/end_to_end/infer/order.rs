@@ -97,7 +97,7 @@ fn the_first_wrong_line_is_the_one_reported() {
     let want = infer(&["--threads", "1"], &input);
     assert_eq!(want.code, Some(2));
     assert_eq!(want.out.lines().count(), last);
-    let place = format!("standard input:{}: entity: ", last + 1);
+    let place = format!("error: standard input:{}: entity: ", last + 1);
     assert!(want.err.starts_with(&place), "{}", want.err);
     assert_eq!(infer(&["--threads", "2"], &input), want);
 }

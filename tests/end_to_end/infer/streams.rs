@@ -26,7 +26,8 @@ fn a_line_of_64_mebibytes_is_read() {
     input.push(b'\n');
     let run = infer(&[], &input);
     assert!(
-        run.err.starts_with("standard input:1: line: not JSON"),
+        run.err
+            .starts_with("error: standard input:1: line: not JSON"),
         "{}",
         run.err
     );

@@ -1,10 +1,18 @@
 //! Every reader from the command line, with inputs of the fuzz corpora changed in places.
 //!
-//! Seeded: the same inputs in every run. `LPF_HOSTILE` sets their number, for hours on request.
+//! Seeded: the same inputs in every run. `LPF_HOSTILE` sets their number, for hours on request. How many were
+//! read and what they took is left in `target/lpf/hostile.md`. A new format is a folder of the corpora and a
+//! line here.
 
 use std::path::{Path, PathBuf};
 
-use super::{MOST_MEMORY, Place, RECORD, model};
+use super::{LOG, MOST_MEMORY, Place, RECORD, model};
+
+/// A map for two classes.
+const MAP: &str = r#"{"format":"lpf-calibration","version":2,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"sources":[],"map":{"least":0.001,"shape":{"temperature":1.5}}}"#;
+
+/// Where the table of this test is left.
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/lpf/hostile.md");
 
 /// SplitMix64, whose next number depends on nothing but the last.
 struct Dice(u64);
@@ -29,7 +37,7 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     files
 }
 
-/// One to three changes: a byte, a piece taken out or repeated often, an end, a number made large.
+/// One to three changes: a byte, a piece taken out or repeated often, an end, a number made large, a digit.
 fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.below(3) {
         if bytes.is_empty() {
@@ -37,7 +45,7 @@ fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
         }
         let at = dice.below(bytes.len());
         let length = 1 + dice.below(16.min(bytes.len() - at));
-        match dice.below(6) {
+        match dice.below(10) {
             0 => bytes[at] = dice.below(256) as u8,
             1 => drop(bytes.drain(at..at + length)),
             2 => bytes.truncate(at),
@@ -46,7 +54,14 @@ fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
                 drop(bytes.splice(at..at, piece));
             }
             4 => drop(bytes.splice(at..at, *b"999999999999")),
-            _ => bytes[at..at + length].fill(0xff),
+            5 => bytes[at..at + length].fill(0xff),
+            // Another number where there was one: text that is still read.
+            _ => {
+                let digit = bytes[at..].iter().position(u8::is_ascii_digit);
+                if let Some(digit) = digit {
+                    bytes[at + digit] = b'0' + dice.below(10) as u8;
+                }
+            }
         }
     }
 }
@@ -60,7 +75,9 @@ fn no_input_of_any_format_breaks_the_promises() {
     let model = model().to_str().unwrap();
     let place = Place::new();
     place.write("a.jsonl", RECORD);
-    let commands: [(&str, &str, &[&str]); 11] = [
+    place.write("log.jsonl", LOG);
+    place.write("map", MAP);
+    let commands: [(&str, &str, &[&str]); 17] = [
         ("record", "x.jsonl", &["infer", "x.jsonl", "--explain"]),
         (
             "record",
@@ -104,15 +121,50 @@ fn no_input_of_any_format_breaks_the_promises() {
             "x",
             &["infer", "a.jsonl", "--calibration", "x"],
         ),
-        ("gate", "x.toml", &["audit", "--config", "x.toml"]),
+        (
+            "gate",
+            "x.toml",
+            &["audit", "log.jsonl", "--config", "x.toml"],
+        ),
+        ("json_log", "x.jsonl", &["monitor", "x.jsonl"]),
+        (
+            "json_log",
+            "x.jsonl",
+            &["apply", "x.jsonl", "--calibration", "map"],
+        ),
+        (
+            "csv_log",
+            "x.csv",
+            &["apply", "x.csv", "--calibration", "map"],
+        ),
+        ("csv_log", "x.csv", &["monitor", "x.csv"]),
+        (
+            "parquet_log",
+            "x.parquet",
+            &[
+                "calibrate",
+                "x.parquet",
+                "--method",
+                "isotonic",
+                "--output",
+                "out",
+            ],
+        ),
+        (
+            "calibration_map",
+            "x",
+            &["apply", "log.jsonl", "--calibration", "x"],
+        ),
     ];
     let mut dice = Dice(1);
     let (mut tried, mut accepted) = (0, 0);
+    let mut table = "| command | changed inputs of | tried | read to the end | most MiB |\n|---|---|---|---|---|\n".to_string();
     for (target, name, args) in commands {
         if cfg!(not(feature = "parquet")) && target == "parquet_log" {
             continue;
         }
         let corpus = corpus(target);
+        let (mut peak, before) = (0, accepted);
         for _ in 0..inputs {
             let mut bytes = std::fs::read(&corpus[dice.below(corpus.len())]).unwrap();
             changed(&mut bytes, &mut dice);
@@ -120,6 +172,7 @@ fn no_input_of_any_format_breaks_the_promises() {
             let ended = place.run(args);
             tried += 1;
             accepted += u32::from(ended.code != Some(2));
+            peak = peak.max(ended.peak);
             let report = || {
                 let kept = std::env::temp_dir().join(format!("lpf-hostile-{target}"));
                 std::fs::write(&kept, &bytes).unwrap();
@@ -142,7 +195,15 @@ fn no_input_of_any_format_breaks_the_promises() {
                 .collect();
             assert!(left.is_empty(), "{left:?}: {}", report());
         }
+        let (command, read) = (args[0], accepted - before);
+        table += &format!(
+            "| {command} | {target} | {inputs} | {read} | {} |\n",
+            peak >> 10
+        );
     }
+    // For a person to read; nothing depends on it.
+    let _ = std::fs::create_dir_all(Path::new(TABLE).parent().unwrap());
+    std::fs::write(TABLE, table).unwrap();
     // Inputs that all fail at the first byte would show nothing.
     assert!(
         accepted > tried / 20,

@@ -178,6 +178,24 @@ fn headers_and_states_are_bounded_before_they_are_read() {
     assert!(err.contains("too many classes"), "{err}");
 }
 
+/// A gate of as many limits as its size allows is refused at the first that is none.
+#[test]
+fn a_gate_of_many_limits_takes_no_long_time() {
+    let place = Place::new();
+    place.write("log.jsonl", LOG);
+    let lines: String = (0..90_000).map(|i| format!("k{i}=1\n")).collect();
+    place.write("lpf.toml", format!("[audit.limits]\n{lines}"));
+    let start = std::time::Instant::now();
+    let err = place.refused(&["audit", "log.jsonl", "--config", "lpf.toml"]);
+    assert!(err.starts_with("lpf.toml:2: "), "{err}");
+    // Looking for the line of each from the beginning took minutes.
+    assert!(
+        start.elapsed() < super::PATIENCE / 2,
+        "{:?}",
+        start.elapsed()
+    );
+}
+
 #[cfg(feature = "parquet")]
 mod parquet {
     use super::Place;
@@ -188,24 +206,40 @@ mod parquet {
     use ::parquet::schema::parser::parse_message_type;
     use std::sync::Arc;
 
-    /// A description by hand: a chain of so many structs, no rows.
-    fn nested(depth: usize) -> Vec<u8> {
-        // Version 1, then a list of structs with its number in three bytes.
-        let mut footer = vec![0x15, 2, 0x19, 0xfc];
-        let mut count = depth + 1;
-        for _ in 0..2 {
-            footer.push((count & 0x7f) as u8 | 0x80);
-            count >>= 7;
+    /// A number as the protocol writes it: seven bits a byte.
+    fn varint(mut number: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
         }
-        footer.push(count as u8);
+        bytes.push(number as u8);
+        bytes
+    }
+
+    /// The same with a sign: 0, −1, 1, −2, … are 0, 1, 2, 3, …
+    fn zigzag(number: i64) -> Vec<u8> {
+        varint((number << 1 ^ number >> 63) as u64)
+    }
+
+    /// A description by hand: a chain of so many structs, no rows. The schema is field `id` of the type
+    /// `kind`, and an element says that it has `children`.
+    fn nested(depth: usize, id: i64, kind: u8, children: i64) -> Vec<u8> {
+        // Version 1, then a list of structs.
+        let mut footer = vec![0x15, 2, kind];
+        footer.extend(zigzag(id));
+        footer.push(0xfc);
+        footer.extend(varint(depth as u64 + 1));
         for _ in 0..depth {
-            // Field 3, optional; field 4, the name "a"; field 5, one child.
-            footer.extend([0x35, 2, 0x18, 1, b'a', 0x15, 2, 0]);
+            // Field 3, optional; field 4, the name "a"; field 5, the children.
+            footer.extend([0x35, 2, 0x18, 1, b'a', 0x15]);
+            footer.extend(zigzag(children));
+            footer.push(0);
         }
         // A double.
         footer.extend([0x15, 10, 0x25, 2, 0x18, 1, b'a', 0]);
-        // No rows, no groups.
-        footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+        // Field 3: no rows; field 4: no groups.
+        footer.extend([0x06, 6, 0, 0x19, 0x0c, 0]);
         let mut file = b"PAR1".to_vec();
         file.extend(&footer);
         file.extend((footer.len() as u32).to_le_bytes());
@@ -213,19 +247,46 @@ mod parquet {
         file
     }
 
+    const LIST: u8 = 9;
+    const COMMANDS: [&[&str]; 2] = [
+        &["audit"],
+        &["calibrate", "--method", "isotonic", "--output", "m"],
+    ];
+
     #[test]
     fn a_deep_schema_is_refused() {
         let place = Place::new();
-        place.write("deep.parquet", nested(3000));
-        place.write("flat.parquet", nested(60));
-        for args in [
-            &["audit"][..],
-            &["calibrate", "--method", "isotonic", "--output", "m"],
-        ] {
+        place.write("deep.parquet", nested(3000, 2, LIST, 1));
+        place.write("flat.parquet", nested(60, 2, LIST, 1));
+        for args in COMMANDS {
             let err = place.refused(&[args, &["deep.parquet"]].concat());
             assert!(err.contains("more than 64 levels of nesting"), "{err}");
             let err = place.refused(&[args, &["flat.parquet"]].concat());
             assert!(err.contains("there is no column label"), "{err}");
+        }
+    }
+
+    /// Readers differ in what they believe: the type of a field or its number, all bits of a number or the
+    /// last ones. A schema that is deep for one and flat for another is refused.
+    #[test]
+    fn a_schema_that_is_deep_in_disguise_is_refused() {
+        let place = Place::new();
+        let disguised = [
+            // A set and a struct instead of a list; the number 2 after 16 bits are cut off.
+            nested(3000, 2, 10, 1),
+            nested(3000, 2, 12, 1),
+            nested(3000, (1 << 16) + 2, LIST, 1),
+            // One child after 32 bits are cut off, and so many that room is made for them.
+            nested(3000, 2, LIST, 1 - (1 << 32)),
+            nested(3000, 2, LIST, i32::MAX.into()),
+        ];
+        for (index, file) in disguised.into_iter().enumerate() {
+            place.write("deep.parquet", file);
+            for args in COMMANDS {
+                let err = place.refused(&[args, &["deep.parquet"]].concat());
+                assert!(err.contains("deep.parquet: "), "{index}: {err}");
+                assert!(!err.contains("overflow"), "{index}: {err}");
+            }
         }
     }
 

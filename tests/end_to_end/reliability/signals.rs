@@ -48,7 +48,13 @@ fn waiting(place: &Place) -> Child {
 
 #[test]
 fn told_to_end_a_process_leaves_nothing_and_ends_by_the_signal() {
-    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+    for (signal, number) in [
+        ("-INT", 2),
+        ("-TERM", 15),
+        ("-HUP", 1),
+        ("-QUIT", 3),
+        ("-XCPU", 24),
+    ] {
         let place = Place::new();
         place.write("out", "old");
         let mut child = waiting(&place);
@@ -179,6 +185,45 @@ fn a_limit_of_file_sizes_is_an_error() {
             assert_eq!(place.names(), ["a.jsonl", "log.jsonl", "out"]);
             assert_eq!(place.read("out"), b"old");
         }
+    }
+}
+
+/// How large a stack the shell allows does not matter, and few open files are an error like any other.
+#[test]
+fn small_limits_of_the_shell_are_no_crash() {
+    let place = Place::new();
+    place.write("a.jsonl", RECORD);
+    place.write("log.jsonl", LOG.repeat(100));
+    let commands: [&[&str]; 3] = [
+        &["infer", "a.jsonl", "--output", "out"],
+        &["audit", "log.jsonl", "--output", "out"],
+        &[
+            "train",
+            "--entities",
+            "20",
+            "--epochs",
+            "1",
+            "--output",
+            "out",
+        ],
+    ];
+    for args in commands {
+        for kibibytes in [64, 256, 1024] {
+            let ended = place.run_after(&format!("ulimit -s {kibibytes}"), args);
+            assert!(has_answered(&ended), "{args:?} {kibibytes}: {}", ended.err);
+        }
+        for files in 4..12 {
+            let ended = place.run_after(&format!("ulimit -n {files}"), args);
+            let said = ended.code == Some(2) && !ended.err.is_empty();
+            // Below some number the loader of the system opens nothing.
+            let never_ran = ended.code == Some(127);
+            assert!(
+                has_answered(&ended) || said || never_ran,
+                "{args:?} {files}: {ended:?}"
+            );
+            assert!(!ended.err.contains("panicked"), "{}", ended.err);
+        }
+        assert_eq!(place.names(), ["a.jsonl", "log.jsonl", "out"]);
     }
 }
 

@@ -1,0 +1,136 @@
+//! How far probabilities may be from adding up to one.
+
+use super::record::DEFAULT_TOLERANCE;
+
+/// The largest tolerance: the grid of confidences of an audit needs sums that are nearly one.
+pub const MAX_TOLERANCE: f64 = 0.01;
+
+/// The largest relative error of a number that was rounded to half precision, 2⁻¹¹, and the largest
+/// absolute error of one that is too small for it, 2⁻²⁵.
+const HALF: (f64, f64) = (1.0 / 2048.0, 1.0 / 33_554_432.0);
+
+/// Numbers in half precision are told apart by no more significant digits than this.
+const HALF_DIGITS: i32 = 5;
+
+/// How far the sum of a row may be from one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Tolerance {
+    /// As far as the digits that were written explain, from [`DEFAULT_TOLERANCE`] up to [`MAX_TOLERANCE`].
+    ///
+    /// Of `n` numbers rounded to `d` decimals each is off by at most `10⁻ᵈ/2`, and their sum by
+    /// `n·10⁻ᵈ/2`. Numbers of at most five significant digits may have been in half precision, where each
+    /// is off by 2⁻¹¹ of itself, and so is their sum.
+    #[default]
+    Digits,
+    /// As far as this.
+    Fixed(f64),
+}
+
+impl Tolerance {
+    /// The tolerance for these numbers; `half` says that they were stored in half precision.
+    pub fn of(self, values: &[f64], half: bool) -> f64 {
+        match self {
+            Tolerance::Fixed(tolerance) => tolerance,
+            Tolerance::Digits => explained(values, half).clamp(DEFAULT_TOLERANCE, MAX_TOLERANCE),
+        }
+    }
+
+    /// The tolerance that holds whatever the digits.
+    pub fn least(self) -> f64 {
+        match self {
+            Tolerance::Fixed(tolerance) => tolerance,
+            Tolerance::Digits => DEFAULT_TOLERANCE,
+        }
+    }
+}
+
+/// How far rounding explains a sum to be from one.
+fn explained(values: &[f64], half: bool) -> f64 {
+    let n = values.len() as f64;
+    let halved = HALF.0 + n * HALF.1;
+    if half {
+        return halved;
+    }
+    let written = values.iter().filter_map(|x| digits(*x));
+    let (decimals, significant) = written.fold((0, 0), |(d, s), (decimals, digits)| {
+        (d.max(decimals), s.max(digits))
+    });
+    let rounded = n / 2.0 * libm::pow(10.0, f64::from(-decimals.min(300)));
+    // The sum of what is printed is itself rounded.
+    let rounded = rounded + n * f64::EPSILON;
+    match significant <= HALF_DIGITS {
+        true => rounded.max(halved),
+        false => rounded,
+    }
+}
+
+/// The decimals and the significant digits of the shortest text that is read as this number; none of
+/// zero and of what is no number.
+fn digits(x: f64) -> Option<(i32, i32)> {
+    if x == 0.0 || !x.is_finite() {
+        return None;
+    }
+    let text = format!("{x:e}");
+    let (mantissa, exponent) = text.split_once('e')?;
+    let significant = mantissa.bytes().filter(u8::is_ascii_digit).count() as i32;
+    Some((
+        (significant - 1 - exponent.parse::<i32>().ok()?).max(0),
+        significant,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_that_are_written() {
+        for (text, want) in [
+            ("0.25", (2, 2)),
+            ("1", (0, 1)),
+            ("0.0001", (4, 1)),
+            ("5e-5", (5, 1)),
+            ("0.123456", (6, 6)),
+            ("12.5", (1, 3)),
+        ] {
+            assert_eq!(digits(text.parse().unwrap()), Some(want), "{text}");
+        }
+        assert_eq!((digits(0.0), digits(f64::NAN)), (None, None));
+    }
+
+    /// Whatever distribution is rounded, to decimals or to half precision, its sum is within the tolerance
+    /// of one; and the sum that no rounding explains is not.
+    #[test]
+    fn rounding_is_explained_and_nothing_else() {
+        let by = Tolerance::Digits;
+        for n in 2..40usize {
+            for shift in 0..20 {
+                let raw: Vec<f64> = (0..n)
+                    .map(|i| 1.0 + ((i * 7 + shift * 3) % 11) as f64)
+                    .collect();
+                let total: f64 = raw.iter().sum();
+                let p: Vec<f64> = raw.iter().map(|x| x / total).collect();
+                for d in 3..12 {
+                    let scale = libm::pow(10.0, f64::from(d));
+                    let text = |x: f64| format!("{:.*}", d as usize, x).parse::<f64>().unwrap();
+                    let rounded: Vec<f64> = p.iter().map(|x| text(*x)).collect();
+                    let off = (rounded.iter().sum::<f64>() - 1.0).abs();
+                    let tolerance = by.of(&rounded, false);
+                    assert!(
+                        off <= tolerance || tolerance == MAX_TOLERANCE,
+                        "{rounded:?}"
+                    );
+                    // All off to one side by a whole unit: more than twice what rounding can do.
+                    let wrong: Vec<f64> = rounded.iter().map(|x| text(x + 1.0 / scale)).collect();
+                    let off = (wrong.iter().sum::<f64>() - 1.0).abs();
+                    if d > 5 && off > 2.0 * DEFAULT_TOLERANCE {
+                        assert!(off > by.of(&wrong, false), "{wrong:?}");
+                    }
+                }
+            }
+        }
+        assert_eq!(by.of(&[1.0 / 3.0, 2.0 / 3.0], false), DEFAULT_TOLERANCE);
+        assert_eq!(by.of(&[0.5, 0.4], false), MAX_TOLERANCE);
+        assert_eq!(Tolerance::Fixed(0.5).of(&[0.5], true), 0.5);
+    }
+}
