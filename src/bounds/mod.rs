@@ -25,6 +25,7 @@ mod kish;
 mod l2;
 mod l4;
 mod l6;
+mod l6_smooth;
 mod t1;
 mod t1_double_prime;
 mod t1_keff;
@@ -34,6 +35,7 @@ mod t2_prime;
 mod t3;
 mod t3_prime;
 mod t4;
+mod t4_moreover;
 mod t4_prime;
 mod t5;
 mod t5_prime;
@@ -106,6 +108,7 @@ pub use l4::{weighted_radius, weighted_tail};
 pub use l6::{
     Valleys, deciding_example, descent_apart, diverting_example, stability_bound, two_valleys,
 };
+pub use l6_smooth::smooth_descent_apart;
 pub use t1::{
     Constant, calibration_bound, calibration_constant, constant_evidence, first_violation,
 };
@@ -119,6 +122,7 @@ pub use t2_prime::{empirical_bernstein_error, empirical_bernstein_radius, sample
 pub use t3::{generalization_gap, memorizing_learner};
 pub use t3_prime::{chernoff_upper, gaussian_divergence, kl_coins, kl_inverse_upper, pac_bayes_kl};
 pub use t4::{Predictor, conflicting_pair};
+pub use t4_moreover::prior_answered;
 pub use t4_prime::{LogLoss, fano_entropy_bound, fano_floor, log_loss};
 pub use t5::{
     corrupted_product, corruption_bound, equal_shifts, first_corruption_violation,

@@ -135,7 +135,7 @@ pub fn conflicting_pair(
 }
 
 /// `Σ p·ln(p/q)`; `None` where it is infinite.
-fn divergence(p: &[BigRational], q: &[BigRational]) -> Option<Enclosure> {
+pub(super) fn divergence(p: &[BigRational], q: &[BigRational]) -> Option<Enclosure> {
     p.iter()
         .zip(q)
         .filter(|(p, _)| !p.is_zero())
@@ -146,7 +146,7 @@ fn divergence(p: &[BigRational], q: &[BigRational]) -> Option<Enclosure> {
 }
 
 /// `−Σ p·ln p` in nats.
-fn entropy(p: &[BigRational]) -> Option<Enclosure> {
+pub(super) fn entropy(p: &[BigRational]) -> Option<Enclosure> {
     let terms = p.iter().filter(|p| !p.is_zero());
     terms
         .map(|p| Enclosure::exact(p.clone()))

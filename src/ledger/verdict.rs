@@ -251,8 +251,8 @@ impl Finding {
         )
     }
 
-    /// The kindest of several readings decides; where all have the same kind of verdict, that of the
-    /// first is the verdict, and otherwise it depends on the reading.
+    /// The kindest of several readings decides; where all have the same kind of verdict, or all fail,
+    /// that of the first is the verdict, and otherwise it depends on the reading.
     pub(super) fn by_reading(readings: Vec<(&str, Finding)>) -> Self {
         let mut evidence = Vec::new();
         let mut all: Vec<Interpretation> = Vec::new();
@@ -268,9 +268,17 @@ impl Finding {
             });
         }
         let kind = |reading: &Interpretation| reading.verdict.kind();
+        let fails = |reading: &Interpretation| {
+            matches!(
+                kind(reading),
+                VerdictKind::Inconsistent | VerdictKind::Refuted
+            )
+        };
         match all.first() {
             None => Finding::not_reproducible("no reading", evidence),
-            Some(first) if all.iter().all(|other| kind(other) == kind(first)) => {
+            Some(first)
+                if all.iter().all(|other| kind(other) == kind(first)) || all.iter().all(fails) =>
+            {
                 Finding::new(first.verdict.clone(), evidence)
             }
             Some(_) => Finding::new(Verdict::DependsOnReading { readings: all }, evidence),

@@ -26,6 +26,15 @@ fn every_bound_is_the_value_of_its_formula() {
             "t1-prime --items 5 --eta 0.1 --zeta 0.05",
             &[0.672_751_088_672_664_4, 0.336_375_544_336_332_2][..],
         ),
+        // As in the tests of the library: three hits of three, two bins, 1 − (0.05/4)^(1/3).
+        (
+            "t1-second --bin 0/0 --bin 3/3",
+            &[0.0, 1.0, 0.232_079_441_680_639, 1.0, 1.0],
+        ),
+        (
+            "t1-second --rows 1000 --bins 10",
+            &[0.173_953_792_586_108_4],
+        ),
         ("t2 --samples 16 --classes 3", &[0.386_793_377_608_690_37]),
         (
             "t2-prime --samples 64 --classes 3 --variance 0.01",
@@ -93,6 +102,9 @@ fn a_line_says_what_its_number_means() {
 #[test]
 fn numbers_that_make_no_sense_are_usage_errors() {
     for (args, said) in [
+        ("t1-second --bin 4/3", "4"),
+        ("t1-second --bin four", "such as 12/40"),
+        ("t1-second --rows 10", "--bins"),
         ("t3-prime --n 0 --errors 0", "must be at least 1"),
         ("t3-prime --n 10 --errors 11", "11"),
         ("t3-prime --n 10 --errors 1 --delta 2", "delta is 2"),

@@ -27,6 +27,13 @@ pub(super) enum Format {
     Json,
 }
 
+/// `12/40`: 12 hits among 40 points.
+fn hits(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(hits, points)| hits.parse().ok().zip(points.parse().ok()));
+    numbers.ok_or_else(|| "two whole numbers, such as 12/40".to_owned())
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Which {
     /// T1': how far the prior-corrected product can be from the posterior
@@ -46,14 +53,23 @@ pub(super) enum Which {
         )]
         zeta: f64,
     },
-    /// T1'': how near bins of equal size are to their true rates
+    /// T1'': the true rates of bins that were fixed beforehand; or how near bins of equal size come
     T1Second {
-        /// Held-out rows
-        #[arg(long, value_name = "N")]
-        rows: u64,
-        /// Number of bins
-        #[arg(long, value_name = "B")]
-        bins: u64,
+        /// Hits and points of a bin on held-out rows; once for each bin
+        #[arg(
+            long,
+            value_name = "HITS/POINTS",
+            value_parser = hits,
+            required_unless_present = "rows",
+            conflicts_with_all = ["rows", "bins"]
+        )]
+        bin: Vec<(u64, u64)>,
+        /// Held-out rows, to plan bins of equal size
+        #[arg(long, value_name = "N", requires = "bins")]
+        rows: Option<u64>,
+        /// Number of bins of equal size
+        #[arg(long, value_name = "B", requires = "rows")]
+        bins: Option<u64>,
         #[command(flatten)]
         confidence: Confidence,
     },

@@ -11,8 +11,8 @@ use args::{Confidence, Format, Which};
 
 use super::{Failure, output::Output};
 use crate::bounds::{
-    BoundError, bayes_error_bound, betting_interval, certified_delta, certified_items,
-    chernoff_information, clopper_pearson_upper, dependence_calibration_error,
+    BinRange, BoundError, bayes_error_bound, betting_interval, binned_ranges, certified_delta,
+    certified_items, chernoff_information, clopper_pearson_upper, dependence_calibration_error,
     empirical_bernstein_error, excess_loss_calibration_error, fano_floor,
     gaussian_total_correlation, hilbert_from_l1, monte_carlo_error, pac_bayes_kl, pipeline_l1,
     pipeline_samples, posterior_calibration_error, posterior_l1, robust_l1, sufficient_items,
@@ -128,18 +128,22 @@ fn numeric(which: &Which) -> Result<Vec<Line>, BoundError> {
             ),
         ],
         Which::T1Second {
+            bin,
             rows,
             bins,
             confidence,
-        } => vec![at_most(
-            "T1''",
-            uniform_mass_radius(*rows, *bins, confidence.delta)?,
-            format!(
-                "{} the rates of {bins} bins of equal size, from {rows} held-out rows, are at most this far from the \
-                 true ones, all at once",
-                confidence.words()
-            ),
-        )],
+        } => match rows.zip(*bins) {
+            Some((rows, bins)) => vec![at_most(
+                "T1''",
+                uniform_mass_radius(rows, bins, confidence.delta)?,
+                format!(
+                    "{} the rates of {bins} bins of equal size, cut at quantiles of {rows} held-out rows, are at most \
+                     this far from the true ones, all at once; proved on paper, not machine-checked",
+                    confidence.words()
+                ),
+            )],
+            None => ranges(bin, confidence)?,
+        },
         Which::T2 { samples: s } => vec![at_most(
             "T2",
             monte_carlo_error(s.samples, s.classes, s.confidence.delta)?,
@@ -278,6 +282,31 @@ impl Confidence {
     }
 }
 
+/// The true rate of each bin, and what the map that answers the bins' rates may be off by.
+fn ranges(counts: &[(u64, u64)], confidence: &Confidence) -> Result<Vec<Line>, BoundError> {
+    let ranges = binned_ranges(counts, confidence.delta)?;
+    let mut lines = Vec::new();
+    for (range, (hits, points)) in ranges.iter().zip(counts) {
+        let bin = format!("the bin with {hits} hits of {points}");
+        lines.push(at_least(
+            "T1''",
+            range.low,
+            format!(
+                "{} all at once: the true rate of {bin} is at least this",
+                confidence.words()
+            ),
+        ));
+        lines.push(at_most("T1''", range.high, "and at most this"));
+    }
+    let widest = ranges.iter().map(BinRange::radius).fold(0.0, f64::max);
+    lines.push(at_most(
+        "T1''",
+        widest,
+        "The calibration error of the map that answers each bin's rate is at most this",
+    ));
+    Ok(lines)
+}
+
 fn generalization(
     n: u64,
     errors: Option<u64>,
@@ -290,7 +319,9 @@ fn generalization(
             "T3'",
             pac_bayes_kl(loss, n, divergence, confidence.delta)?,
             format!(
-                "{words} the true loss of the random model is at most this: {loss} on {n} training examples (PAC-Bayes)"
+                "{words} the true loss of the random model is at most this: {loss} on {n} training examples (PAC-Bayes); \
+                 machine-checked for finitely many models, losses of 0 or 1 and ξ(n), here with 2√n ≥ ξ(n), proved on \
+                 paper"
             ),
         ),
         (None, errors) => {

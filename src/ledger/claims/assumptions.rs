@@ -45,8 +45,8 @@ pub(super) fn price(rho: &Printed) -> Vec<String> {
         let total = gaussian_total_correlation(items, correlation);
         if let Ok(error) = total.and_then(dependence_calibration_error) {
             lines.push(format!(
-                "by E1 the printed correlation {rho} may cost the prior-corrected product of {items} \
-                 Gaussian items a calibration error of up to {error:.3}"
+                "by E1, proved for finitely many outcomes and taken for Gaussian items here, the printed correlation \
+                 {rho} may cost the prior-corrected product of {items} items a calibration error of up to {error:.3}"
             ));
         }
     }
@@ -74,7 +74,7 @@ fn decoder(cx: &Context<'_>) -> Outcome {
         return Ok(Finding::reproduced("no calibration error", Vec::new()));
     }
     Ok(Finding::not_reproducible(
-        format!("an error of {error} is no equality; no tolerance is printed to hold it against"),
+        format!("no tolerance is printed that an error of {error} could be held against"),
         Vec::new(),
     ))
 }

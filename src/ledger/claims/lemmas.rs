@@ -13,8 +13,8 @@ use super::exact::{
 };
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
-    Predictor, conflicting_pair, deciding_example, descent_apart, diverting_example,
-    effective_count_exact, memorizing_learner, two_valleys,
+    Predictor, Witness, conflicting_pair, deciding_example, descent_apart, diverting_example,
+    effective_count_exact, memorizing_learner, smooth_descent_apart, two_valleys,
 };
 use crate::ledger::verdict::Finding;
 use crate::simplex::{linear_combination, power_product};
@@ -56,7 +56,7 @@ fn unbiased(_: &Context<'_>) -> Outcome {
 }
 
 /// For coins: exact tails against the exponential.
-fn hoeffding(_: &Context<'_>) -> Outcome {
+pub(super) fn hoeffding(_: &Context<'_>) -> Outcome {
     let mut tally = Tally::default();
     for n in 1..=10u64 {
         for p in (1..8).map(|k| fraction(k, 8)) {
@@ -167,6 +167,19 @@ fn conflict(_: &Context<'_>) -> Outcome {
 fn valleys(_: &Context<'_>) -> Outcome {
     let lambda = fraction(1, 2);
     let starts = [(1, 50), (1, 10), (3, 10), (3, 5), (1, 1), (7, 5)].map(|(n, d)| fraction(n, d));
+    let many = 1000;
+    let mut smooth = of_witness(
+        smooth_descent_apart(many, &fraction(1, 4)),
+        &format!("{many} smooth losses, gradient descent, either custom of writing the penalty"),
+    )?;
+    for fewer in [10, 100] {
+        if let Some(witness) = smooth_descent_apart(fewer, &fraction(1, 4)).filter(Witness::refutes)
+        {
+            let (apart, claimed) = (witness.quantity.approx(), witness.bound.approx());
+            let line = format!("with N = {fewer}: {apart:.4} where {claimed:.4} is claimed");
+            smooth.evidence.push(line);
+        }
+    }
     let descent = of_witness(
         descent_apart(&diverting_example(), &lambda, &fraction(1, 10), &starts),
         &format!(
@@ -180,7 +193,11 @@ fn valleys(_: &Context<'_>) -> Outcome {
         &format!("three Lipschitz losses, one with two valleys, λ = {lambda}: the minimum moves"),
     )?;
     Ok(Finding::by_reading(vec![
-        ("of what gradient descent learns", descent),
+        ("of what gradient descent learns", smooth),
+        (
+            "of what gradient descent learns, from several starts",
+            descent,
+        ),
         ("of the minimizer, as in the proof", minimum),
     ]))
 }

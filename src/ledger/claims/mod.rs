@@ -34,7 +34,7 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use super::expr::{Expr, LedgerError, Reading, overlap, shown};
-use super::paper::{Account, DependencyGraph, Node, Paper, Printed, Value};
+use super::paper::{DependencyGraph, Node, Paper, Printed, Value};
 use super::recompute::{self, Kind, Recomputation};
 use super::records::Records;
 use super::text::{TextError, embedded, lines};
@@ -462,10 +462,7 @@ pub fn judge_each(
     done: impl Fn(&Claim) + Sync,
 ) -> Vec<Judged> {
     let graph = DependencyGraph::published();
-    let premises = |claim: &Claim| match node(&claim.id) {
-        Some(node) => graph.premises(Account::Proof, node),
-        None => BTreeSet::new(),
-    };
+    let premises = |claim: &Claim| graph.proof_of(&claim.id, node(&claim.id));
     let wanted: Vec<&Claim> = all().iter().filter(|claim| wanted(claim)).collect();
     let needed: BTreeSet<Node> = wanted.iter().flat_map(|claim| premises(claim)).collect();
     // What a proof rests on is judged too, wanted or not.

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-use super::exact::{BITS, Tally, compositions, distributions, fraction};
+use super::exact::{BITS, Tally, binomial, compositions, distributions, fraction};
 use super::{Check, Context, Outcome};
 use crate::bounds::{Joint, effective_count_exact, tuple};
 use crate::ledger::theory::Says;
@@ -12,10 +12,10 @@ use crate::math::Enclosure;
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("T1.remark", |_| {
-        Ok(weighting(&[fraction(1, 1), fraction(1, 2)]))
+        Ok(remark(&[fraction(1, 1), fraction(1, 2)]))
     }),
     ("T1.step1", |_| inherited(&BigRational::one())),
-    ("T1.step3", range),
+    ("T1.step3", concentration),
     ("T5.step4", |_| Ok(aligned(16, true))),
     ("T6.step", |_| {
         Ok(inference(&[fraction(1, 1), fraction(1, 2)]))
@@ -28,13 +28,38 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
             ("by a constant, surely", unbounded(3)),
         ]))
     }),
-    ("A6.softmax", |cx| Ok(softmax(cx, 18))),
+    ("A6.softmax", |cx| {
+        Ok(Finding::by_reading(vec![
+            ("the decoder that was trained", measured_floor(cx)?),
+            ("any softmax", softmax(cx, 18)),
+        ]))
+    }),
     ("X.amortized", amortized),
     ("X.real-world", |_| {
         let reason = "neither the companies nor a number measured on them is printed";
         Ok(Finding::not_reproducible(reason, Vec::new()))
     }),
 ];
+
+/// Compared with items that are unlike, and compared with no weights.
+fn remark(weights: &[BigRational]) -> Finding {
+    let mut tally = Tally::default();
+    for weights in distributions(3, 12, 1) {
+        let equal = weights.windows(2).all(|pair| pair[0] == pair[1]);
+        let whole = effective_count_exact(&weights).map(|count| count == fraction(3, 1));
+        tally.case(whole == Some(equal), || tuple(&weights));
+    }
+    let alike = tally.finding(
+        "three items with weights k/12: K_eff is 3 where they are alike, and less where they are not",
+    );
+    Finding::by_reading(vec![
+        (
+            "larger than for items whose uncertainties, and so weights, differ",
+            alike,
+        ),
+        ("larger than without weights", weighting(weights)),
+    ])
+}
 
 /// `K_eff` of unequal weights against `K`, which equal weights reach.
 fn weighting(weights: &[BigRational]) -> Finding {
@@ -43,6 +68,11 @@ fn weighting(weights: &[BigRational]) -> Finding {
     };
     let count = fraction(weights.len() as u64, 1);
     let steps = vec![
+        format!(
+            "{count} items with the same factor (3/4, 1/4), so that the evidence is consistent; their covariances \
+             differ, and f_conf gives them the weights {}",
+            tuple(weights)
+        ),
         format!("equal weights: K_eff = K = {count}"),
         format!("weights {}: K_eff = {effective}", tuple(weights)),
         "by Cauchy and Schwarz (Σw)² ≤ K·Σw², so K_eff ≤ K for all weights".to_owned(),
@@ -93,16 +123,119 @@ fn inherited(right: &BigRational) -> Outcome {
     })
 }
 
-fn range(cx: &Context<'_>) -> Outcome {
-    let most = "ln(2·[sec:thm1/classes])";
-    Ok(Finding::decided(
-        !cx.exceeds(most, "1")?,
-        "lemma 4: variables of at most 1, weights that sum to one",
+/// Equation (41) given the class with weights that sum to one, with weights one, and as it is printed,
+/// without "given the class".
+fn concentration(cx: &Context<'_>) -> Outcome {
+    // Under A6 ln Φ lies between ln 1/(2n) and ln (n+1)/(2n), so that its range is ln(n+1).
+    let enough = "ln([sec:thm1/classes] + 1)·ln([sec:thm1/classes] + 1)/2";
+    let formula = "2·ln(2·[sec:thm1/classes]/[sec:thm1/delta])";
+    let printed = "[sec:thm1/C]·[sec:thm1/C]";
+    let given = Finding::decided(
+        !cx.exceeds(enough, formula)? && !cx.exceeds(enough, printed)?,
         format!(
-            "|ln Φ| up to {}, and the weights sum to K",
-            cx.show(most, 3)?
+            "C² = {} by the formula, {} as printed",
+            cx.show(formula, 3)?,
+            cx.show(printed, 2)?
         ),
-        vec![cx.line(most, 4)?],
+        format!(
+            "by Hoeffding's inequality with the range of ln Φ under A6 C² = {} is enough",
+            cx.show(enough, 3)?
+        ),
+        vec![
+            "ln Φ lies between ln 1/(2|Y|) and ln (|Y|+1)/(2|Y|), so that P(|Σw·ln Φ − mean| > t) ≤ \
+             2·exp(−2·K_eff·t²/ln²(|Y|+1))"
+                .to_owned(),
+            cx.line(enough, 3)?,
+            cx.line(formula, 3)?,
+        ],
+    );
+    // The largest C for the two classes of the worlds below.
+    let square = cx.value("2·ln(4/[sec:thm1/delta])")?;
+    Ok(Finding::by_reading(vec![
+        ("given the class, with weights that sum to one", given),
+        (
+            "given the class, with weights in [0, 1] that sum to more",
+            deviating(16, false, true, &fraction(1, 1), &square),
+        ),
+        (
+            "as printed, not given the class",
+            deviating(400, true, false, &fraction(1, 5), &square),
+        ),
+    ]))
+}
+
+/// A fair coin and `items` items right three times in four with exact factors: how often the weighted sum
+/// of ln Φ(0) is further than `t` from its mean, given the class or not, against `2·exp(−K_eff·t²/C²)`.
+///
+/// A right item adds ln 3 more than a wrong one, so that what counts is the number of right ones.
+fn deviating(
+    items: u64,
+    normalized: bool,
+    given: bool,
+    t: &BigRational,
+    square: &Enclosure,
+) -> Finding {
+    let exponent = Enclosure::exact(fraction(items, 1) * t * t).divide(square);
+    let Some((log, exponent)) = Enclosure::integer(3).ln(BITS).zip(exponent) else {
+        return Finding::not_reproducible("no bound", Vec::new());
+    };
+    let bound = &Enclosure::integer(2) * &(&Enclosure::integer(0) - &exponent).exp(BITS);
+    let (weight, mean) = (
+        fraction(1, if normalized { items } else { 1 }),
+        fraction(items * if given { 3 } else { 2 }, 4),
+    );
+    let far: BigRational = binomial(items, &fraction(3, 4))
+        .into_iter()
+        .zip(0..)
+        .filter(|(_, right)| {
+            let off = &weight * (fraction(*right, 1) - &mean).abs();
+            (&Enclosure::exact(off) * &log).exceeds(&Enclosure::exact(t.clone()))
+        })
+        .map(|(chance, _)| chance)
+        .sum();
+    let far = Enclosure::exact(far);
+    let (found, claimed) = (far.approx(), bound.approx());
+    let steps = vec![
+        format!(
+            "a fair coin, {items} items right three times in four, exact factors (A1, A3 and A6 hold), weights \
+             {weight}, so that K_eff = {items}"
+        ),
+        format!(
+            "the sum of w·ln Φ(0) is more than {t} away from its mean {} with probability {found:.4}",
+            if given {
+                "given the class"
+            } else {
+                "over both classes"
+            }
+        ),
+        format!(
+            "2·exp(−K_eff·t²/C²) with the C of the formula, the largest of the three: {claimed:.4}"
+        ),
+    ];
+    match far.exceeds(&bound) {
+        true => Finding::refuted(
+            format!("{items} items: probability {found:.3} where at most {claimed:.3} is claimed"),
+            steps,
+        ),
+        false => Finding::checked(format!("a fair coin and {items} items"), steps),
+    }
+}
+
+/// What was measured of the trained decoder against the floor.
+fn measured_floor(cx: &Context<'_>) -> Outcome {
+    let (floor, measured) = (
+        "1/(2·[sec:thm1/classes])",
+        "sec:assumption-validation/A6/floor",
+    );
+    Ok(Finding::decided(
+        !cx.exceeds(floor, &format!("[{measured}]"))?,
+        "the decoder keeps the floor",
+        format!(
+            "the smallest probability measured is {}, the floor {}",
+            cx.number(measured)?,
+            cx.show(floor, 3)?
+        ),
+        vec![cx.line(floor, 4)?],
     ))
 }
 
@@ -282,6 +415,25 @@ mod tests {
             [weighting(&unequal), weighting(&equal)].map(kind),
             [Refuted, Checked]
         );
+        assert_eq!(
+            [remark(&unequal), remark(&equal)].map(kind),
+            [DependsOnReading, Checked]
+        );
+        // C² of the formula for two classes, 2·ln 80 = 8.764.
+        let square = Enclosure::exact(fraction(8764, 1000));
+        let deviates = |items, normalized, given, t: (u64, u64)| {
+            kind(deviating(
+                items,
+                normalized,
+                given,
+                &fraction(t.0, t.1),
+                &square,
+            ))
+        };
+        assert_eq!(deviates(400, true, false, (1, 5)), Refuted);
+        assert_eq!(deviates(400, true, true, (1, 5)), Checked);
+        assert_eq!(deviates(16, false, true, (1, 1)), Refuted);
+        assert_eq!(deviates(16, true, true, (1, 16)), Checked);
         assert_eq!(
             [&one, &half].map(|right| kind(inherited(right).unwrap())),
             [Refuted, Checked]

@@ -63,8 +63,14 @@ fn preservation(cx: &Context<'_>) -> Outcome {
     };
     let printed = cx.number("sec:thm1/C")?;
     let three = [fraction(1, 2), fraction(3, 10), fraction(1, 5)];
+    let ten = [vec![fraction(19, 100)], vec![fraction(9, 100); 9]].concat();
     let given = Constant::Given(printed.value());
     for (name, prior, constant) in [
+        (
+            "C = √(2 ln(2|Y|/δ)), ten classes, within the 20 items that were used".to_owned(),
+            &ten[..],
+            &formula,
+        ),
         (format!("C = {printed}"), &prior[..], &given),
         ("C = √(2 ln(2|Y|/δ))".to_owned(), &prior[..], &formula),
         (
@@ -251,9 +257,23 @@ fn observed(cx: &Context<'_>) -> Outcome {
 
 fn vacuous(cx: &Context<'_>) -> Outcome {
     let bound = "[sec:exp-thm1/bound]";
+    let constant = "√(2·ln(2·[sec:thm1/classes]/[sec:thm1/delta]))";
     let evidence = vec![
         format!("bound {}", cx.show(bound, 4)?),
         "an expected calibration error is an average of |accuracy − confidence| ≤ 1".to_owned(),
+        format!(
+            "with K = {} in the place of K_eff, as in Figure 2: {} with the C of the text, {} with the C of the \
+             formula",
+            cx.number("sec:exp-thm1/K_avg")?,
+            cx.show(
+                "[fig:calibration/epsilon] + [sec:exp-thm1/bound/C]/√[sec:exp-thm1/K_avg]",
+                3
+            )?,
+            cx.show(
+                &format!("[fig:calibration/epsilon] + {constant}/√[sec:exp-thm1/K_avg]"),
+                3
+            )?
+        ),
     ];
     Ok(if cx.exceeds("[sec:exp-thm1/ece]", bound)? {
         Finding::inconsistent("error below bound", "error above bound", evidence)

@@ -25,6 +25,8 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
             ),
         ])
     }),
+    ("T7.stable", stable),
+    ("T7.floor", floor),
     ("T7.threshold", threshold),
     ("T7.phases", phases),
     ("T7.caption", caption),
@@ -159,6 +161,59 @@ fn predictive(top: &BigRational, items: u32) -> Outcome {
         );
         Finding::refuted(witness, steps)
     })
+}
+
+/// Each row against what the text gives for all K; "about" is read as up to a factor of two.
+fn stable(cx: &Context<'_>) -> Outcome {
+    let stated = ["sec:thm7/aleatoric", "sec:exp-thm7/aleatoric"];
+    let (mut far, mut evidence) = (Vec::new(), Vec::new());
+    for row in cx.rows(TABLE) {
+        let cell = format!("{row}/aleatoric");
+        let number = cx.number(&cell)?;
+        evidence.push(format!("{}: {number}", row_name(&row)));
+        for text in stated {
+            let twice =
+                |one: &str, other: &str| cx.exceeds(&format!("[{one}]"), &format!("2·[{other}]"));
+            if twice(&cell, text)? || twice(text, &cell)? {
+                far.push(format!("{number} at {}", row_name(&row)));
+            }
+        }
+    }
+    far.dedup();
+    let found = match far.is_empty() {
+        true => "every row is within a factor of two of it".to_owned(),
+        false => far.join(", "),
+    };
+    Ok(Finding::decided(
+        far.is_empty(),
+        format!("{} for all K", cx.number(stated[0])?),
+        found,
+        evidence,
+    ))
+}
+
+/// The line in the figure: the least of the variances, or that of every K.
+fn floor(cx: &Context<'_>) -> Outcome {
+    let line = "fig:uncertainty/aleatoric-floor";
+    let drawn = format!("floor {}", cx.number(line)?);
+    let least = "least{of}(each row of tab:thm7: [@/aleatoric])";
+    let lowest = Finding::decided(
+        cx.agree(&format!("[{line}]"), least)?,
+        drawn.clone(),
+        format!("the least aleatoric variance is {}", cx.show(least, 4)?),
+        vec![cx.line(least, 4)?],
+    );
+    let caption = "fig:uncertainty/aleatoric";
+    let same = Finding::decided(
+        cx.agree(&format!("[{line}]"), &format!("[{caption}]"))?,
+        drawn,
+        format!("{} in the same caption", cx.number(caption)?),
+        Vec::new(),
+    );
+    Ok(Finding::by_reading(vec![
+        ("the least value over all K", lowest),
+        ("the value at which the same caption lets it settle", same),
+    ]))
 }
 
 fn threshold(cx: &Context<'_>) -> Outcome {

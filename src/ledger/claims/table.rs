@@ -92,7 +92,12 @@ fn averaging(cx: &Context<'_>) -> Outcome {
             cx.line(gap, 4)?
         ),
     ];
-    Ok(match words == "vacuous" && cx.exceeds("1", gap)? {
+    let none = Finding::vacuous(
+        format!("{words}: there is nothing to generalize"),
+        "uniform averaging has no parameter, so that a bound on what training costs says nothing of it",
+        Vec::new(),
+    );
+    let bound = match words == "vacuous" && cx.exceeds("1", gap)? {
         true => Finding::refuted(
             format!(
                 "lemma 2 bounds averaging's gap by {} at N = {}",
@@ -102,7 +107,14 @@ fn averaging(cx: &Context<'_>) -> Outcome {
             steps,
         ),
         false => Finding::reproduced(format!("{words}; the bound is not below one"), steps),
-    })
+    };
+    Ok(Finding::by_reading(vec![
+        (
+            "true, and it says nothing of a rule that learns nothing",
+            none,
+        ),
+        ("no bound below one can be given for it", bound),
+    ]))
 }
 
 fn sampling(cx: &Context<'_>) -> Outcome {

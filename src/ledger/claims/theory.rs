@@ -3,13 +3,15 @@
 use num_rational::BigRational;
 use num_traits::Signed;
 
-use super::Check;
 use super::exact::{BITS, Tally, distributions, fraction, l1, power};
+use super::lemmas::hoeffding;
+use super::{Check, Context, Outcome};
+use crate::ledger::theory::Says;
 use crate::ledger::verdict::Finding;
 use crate::math::Enclosure;
 
 pub(super) const CHECKS: &[(&str, Check)] = &[
-    ("L2.printed", |_| Ok(printed_hoeffding(4))),
+    ("L2.printed", printed),
     ("L6'", |cx| cx.by_theorem("L6'")),
     ("E1", |cx| cx.by_theorem("E1")),
     ("E2", |cx| cx.by_theorem("E2")),
@@ -19,6 +21,22 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("Norm", |cx| cx.by_theorem("Norm")),
     ("A6.excludes", |_| Ok(floored(12))),
 ];
+
+/// Equation (29) with the brackets that it lacks, and without.
+fn printed(cx: &Context<'_>) -> Outcome {
+    let theorems = cx.theory.saying("L2", Says::Proves);
+    let both = match theorems.is_empty() {
+        true => hoeffding(cx)?,
+        false => Finding::proved(cx.theory, &theorems, Vec::new()),
+    };
+    Ok(Finding::by_reading(vec![
+        ("the sum covers both terms, as in L2", both),
+        (
+            "E[Xᵢ] stands outside the sum, for variables that are not alike",
+            printed_hoeffding(4),
+        ),
+    ]))
+}
 
 /// Eight constants, `ones` of them 1 and the others 0, which are independent; ε = 2/5.
 fn printed_hoeffding(ones: u64) -> Finding {

@@ -33,7 +33,7 @@ pub enum Account {
     Proof,
     /// Figure 1.
     Figure,
-    /// Table 1.
+    /// Table 1, where a row says that it names all: the others name key details only.
     Table,
 }
 
@@ -79,6 +79,9 @@ pub struct DependencyGraph {
 /// A result, and what it is said to rest on.
 type Entry = (Node, &'static [Node]);
 
+/// What of the proof of theorem 4 its upper bound alone uses: step 3 of appendix B.4.
+const UPPER_BOUND: [Node; 2] = [Node::Theorem(1), Node::Theorem(2)];
+
 /// The four accounts, as printed.
 const PUBLISHED: &[(Account, &[Entry])] = {
     use Node::{Assumption as A, Lemma as L, Theorem as T};
@@ -97,11 +100,11 @@ const PUBLISHED: &[(Account, &[Entry])] = {
             &[
                 (L(3), &[A(6)]),
                 (L(4), &[L(2)]),
-                (T(1), &[A(1), A(3), L(1), L(3), L(4)]),
+                (T(1), &[A(1), A(3), A(4), L(1), L(3), L(4)]),
                 (T(2), &[L(1), L(2)]),
                 (T(3), &[L(6), L(7)]),
                 (T(4), &[L(5), T(1), T(2)]),
-                (T(5), &[A(1), A(6)]),
+                (T(5), &[A(1), A(4), A(6)]),
                 (T(6), &[T(1)]),
                 (T(7), &[A(1), T(2)]),
             ],
@@ -118,15 +121,7 @@ const PUBLISHED: &[(Account, &[Entry])] = {
                 (T(7), &[T(1), T(2), T(4)]),
             ],
         ),
-        (
-            Account::Table,
-            &[
-                (T(1), &[A(1), A(3), A(4)]),
-                (T(2), &[A(2)]),
-                (T(3), &[]),
-                (T(5), &[A(1), A(6)]),
-            ],
-        ),
+        (Account::Table, &[(T(1), &[A(1), A(3), A(4)]), (T(3), &[])]),
     ]
 };
 
@@ -146,32 +141,67 @@ impl DependencyGraph {
         DependencyGraph { entries }
     }
 
-    /// The results of which the accounts `among` name different assumptions.
+    /// The results for which one of the accounts `among` names an assumption that another of them does
+    /// not use, neither by itself nor through the results that it names.
     ///
     /// An account that says nothing of a result takes no side.
     pub fn disagreements(&self, among: &[Account]) -> Vec<Disagreement> {
-        let mut sides: BTreeMap<Node, Vec<(Account, BTreeSet<Node>)>> = BTreeMap::new();
-        for entry in self
-            .entries
-            .iter()
-            .filter(|entry| among.contains(&entry.account))
-        {
-            let assumptions = entry
-                .on
-                .iter()
-                .copied()
+        let assumptions = |nodes: BTreeSet<Node>| -> BTreeSet<Node> {
+            let named = nodes.into_iter();
+            named
                 .filter(|node| matches!(node, Node::Assumption(_)))
-                .collect();
-            sides
-                .entry(entry.of)
-                .or_default()
-                .push((entry.account, assumptions));
+                .collect()
+        };
+        let mut sides: BTreeMap<Node, Vec<(Account, BTreeSet<Node>)>> = BTreeMap::new();
+        for entry in &self.entries {
+            if among.contains(&entry.account) {
+                let named = assumptions(entry.on.iter().copied().collect());
+                sides
+                    .entry(entry.of)
+                    .or_default()
+                    .push((entry.account, named));
+            }
         }
         sides
             .into_iter()
-            .filter(|(_, sides)| sides.windows(2).any(|pair| pair[0].1 != pair[1].1))
+            .filter(|(of, sides)| {
+                sides.iter().any(|(account, _)| {
+                    let used = self.closure(*account, *of);
+                    sides.iter().any(|(_, named)| !named.is_subset(&used))
+                })
+            })
             .map(|(of, sides)| Disagreement { of, sides })
             .collect()
+    }
+
+    /// Everything that one account lets a result rest on, through other results too.
+    fn closure(&self, account: Account, of: Node) -> BTreeSet<Node> {
+        let mut found = BTreeSet::new();
+        let mut open = vec![of];
+        while let Some(node) = open.pop() {
+            for premise in self.premises(account, node) {
+                if found.insert(premise) {
+                    open.push(premise);
+                }
+            }
+        }
+        found
+    }
+
+    /// What the proof of a claim uses. Theorem 4 has two halves with a proof each: its lower bound is the
+    /// claim `T4`, its upper bound `T4.moreover`.
+    pub fn proof_of(&self, claim: &str, of: Option<Node>) -> BTreeSet<Node> {
+        match (claim, of) {
+            ("T4.moreover", _) => BTreeSet::from(UPPER_BOUND),
+            (_, Some(of)) => {
+                let mut premises = self.premises(Account::Proof, of);
+                if of == Node::Theorem(4) {
+                    premises.retain(|node| !UPPER_BOUND.contains(node));
+                }
+                premises
+            }
+            (_, None) => BTreeSet::new(),
+        }
     }
 
     /// The assumptions on which no account lets anything rest, of `count` that there are.
@@ -197,14 +227,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accounts_differ_on_what_theorems_1_and_5_use() {
+    fn accounts_differ_on_what_theorem_1_uses() {
         let graph = DependencyGraph::published();
         let of: Vec<Node> = graph
             .disagreements(&[Account::Text, Account::Figure, Account::Table])
             .into_iter()
             .map(|d| d.of)
             .collect();
-        assert_eq!(of, [Node::Theorem(1), Node::Theorem(5)]);
+        assert_eq!(of, [Node::Theorem(1)]);
         // Negative control: a graph whose table says what its text says has no disagreement.
         let mut agreeing = graph.clone();
         agreeing
@@ -215,6 +245,26 @@ mod tests {
                 .disagreements(&[Account::Text, Account::Figure, Account::Table])
                 .is_empty()
         );
+    }
+
+    /// Theorem 7's proof names A1, and its figure theorem 1, which uses it: no disagreement.
+    #[test]
+    fn proofs_leave_out_an_assumption_of_theorems_1_and_2() {
+        let of: Vec<Node> = DependencyGraph::published()
+            .disagreements(&[Account::Text, Account::Figure, Account::Proof])
+            .into_iter()
+            .map(|d| d.of)
+            .collect();
+        assert_eq!(of, [Node::Theorem(1), Node::Theorem(2)]);
+    }
+
+    #[test]
+    fn the_halves_of_theorem_4_have_a_proof_each() {
+        let graph = DependencyGraph::published();
+        let lower = graph.proof_of("T4", Some(Node::Theorem(4)));
+        assert_eq!(lower, BTreeSet::from([Node::Lemma(5)]));
+        let upper = graph.proof_of("T4.moreover", None);
+        assert!(upper.contains(&Node::Theorem(1)) && !upper.contains(&Node::Lemma(5)));
     }
 
     #[test]

@@ -207,20 +207,24 @@ fn witness(steps: &[Step<'_>]) -> String {
                 write!(out, "<td colspan=\"2\"><b>{word}: {}</b></td>", e(what))
             }
             // Beyond this length a name is a formula, which has no neighbours to be aligned with.
-            Step::Pair(left, right) if left.chars().count() > 44 => {
+            Step::Pair(left, sign, right) if left.chars().count() > 44 => {
+                let gap = if *sign == ':' { "" } else { " " };
                 write!(
                     out,
-                    "<td colspan=\"2\">{} = <b>{}</b></td>",
+                    "<td colspan=\"2\">{}{gap}{sign} <b>{}</b></td>",
                     e(left),
                     e(right)
                 )
             }
-            Step::Pair(left, right) => write!(
-                out,
-                "<td class=\"l\">{}</td><td class=\"n\">{}</td>",
-                e(left),
-                e(right)
-            ),
+            Step::Pair(left, sign, right) => {
+                let gap = if *sign == ':' { "" } else { " " };
+                write!(
+                    out,
+                    "<td class=\"l\">{}{gap}{sign}</td><td class=\"n\">{}</td>",
+                    e(left),
+                    e(right)
+                )
+            }
             Step::Printed {
                 cell,
                 printed,

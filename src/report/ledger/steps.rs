@@ -17,8 +17,8 @@ pub(super) enum Step<'a> {
         value: &'a str,
         agrees: bool,
     },
-    /// Something and its number.
-    Pair(&'a str, &'a str),
+    /// Something, a colon or the sign of equality, and its number.
+    Pair(&'a str, char, &'a str),
     /// A sentence.
     Words(&'a str),
 }
@@ -94,10 +94,10 @@ fn pair(line: &str) -> Option<Step<'_>> {
     if let Some((left, right)) = line.split_once(": ")
         && number(right)
     {
-        return Some(Step::Pair(left, right));
+        return Some(Step::Pair(left, ':', right));
     }
     let (left, right) = line.rsplit_once(" = ")?;
-    (number(right) && !left.contains(". ")).then_some(Step::Pair(left, right))
+    (number(right) && !left.contains(". ")).then_some(Step::Pair(left, '=', right))
 }
 
 #[cfg(test)]
@@ -120,9 +120,12 @@ mod tests {
         );
         assert_eq!(
             step("with C = 2: 0.763793 where 0.707107 is claimed"),
-            Step::Pair("with C = 2", "0.763793 where 0.707107 is claimed")
+            Step::Pair("with C = 2", ':', "0.763793 where 0.707107 is claimed")
         );
-        assert_eq!(step("ln(2·3) = 1.7918"), Step::Pair("ln(2·3)", "1.7918"));
+        assert_eq!(
+            step("ln(2·3) = 1.7918"),
+            Step::Pair("ln(2·3)", '=', "1.7918")
+        );
         let sentence = "The claim allows 2·1/2·1/10·√6 = 0.244949.";
         assert_eq!(step(sentence), Step::Words(sentence));
     }

@@ -202,7 +202,7 @@ pub fn claim_text(entry: &Judged, evidence: &[Evidence], look: Look) -> String {
 /// Steps, numbered, with the numbers under each other.
 fn witness(out: &mut String, steps: &[Step<'_>], look: Look) {
     let pairs = steps.iter().filter_map(|step| match step {
-        Step::Pair(left, _) => Some(width(left)),
+        Step::Pair(left, _, _) => Some(width(left)),
         Step::Printed { cell, .. } => Some(width(cell)),
         _ => None,
     });
@@ -214,7 +214,7 @@ fn witness(out: &mut String, steps: &[Step<'_>], look: Look) {
             Step::Meets(what) => format!("holds: {what}"),
             Step::Reading(true, what) => format!("taken: {what}"),
             Step::Reading(false, what) => format!("otherwise: {what}"),
-            Step::Pair(left, right) => format!("{}  {right}", padded(left, column)),
+            Step::Pair(left, sign, right) => format!("{} {sign} {right}", padded(left, column)),
             Step::Printed {
                 cell,
                 printed,
