@@ -92,7 +92,7 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
     for (name, text) in [
         ("empty.jsonl", ""),
         ("none.jsonl", "?\n\n?\n"),
-        ("h.csv", "label,p_a\n"),
+        ("h.csv", "label,p_a,p_b\n"),
     ] {
         place.write(name, text);
         place.refuses(&[name], "no");

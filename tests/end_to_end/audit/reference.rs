@@ -43,9 +43,15 @@ fn products_pass_within_single_precision() {
     ];
     let (_, code) = place.json(&[&relaxed[..], &CLASSES].concat());
     assert_eq!(code, 0);
-    // The same by default, without any file.
+    // The same, embedded.
     let (embedded, _) = place.json(&["--demo"]);
-    assert_eq!(embedded["checks"], audit["checks"]);
+    let without_next = |mut audit: serde_json::Value| {
+        for check in audit["checks"].as_array_mut().unwrap() {
+            check["next"] = serde_json::Value::Null;
+        }
+        audit["checks"].take()
+    };
+    assert_eq!(without_next(embedded), without_next(audit.clone()));
     // Means are not products, and products not means.
     let mean = [
         "p.jsonl",
