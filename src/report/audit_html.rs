@@ -164,6 +164,7 @@ fn slices(out: &mut String, audit: &AuditReport) {
         )));
         let panels = slices.iter().filter(|slice| !slice.too_small);
         let panels = panels.map(|s| (s.values.join(", "), &s.reliability[..]));
+        let by = escape_terminal(&by);
         let caption = format!("Reliability of the slices by {by}, the worst first");
         if let Some(figure) = multiples("slices", &caption, panels) {
             out.push_str(&component::figure(&figure, safe));
