@@ -151,10 +151,8 @@ impl HeldRows<'_> {
             Held::Half(array) => Column::Half(array.as_array()),
         });
         let names = rows.labels.as_ref().and_then(|(_, names)| names.as_ref());
-        let label = |name: &String| match rows.classes.iter().flatten().position(|c| c == name) {
-            Some(class) => Label::Number(class as u64),
-            None => Label::Name(name.clone().into()),
-        };
+        // By name: a number would be taken for the name of a class where one is called so.
+        let label = |name: &String| Label::Name(name.clone().into());
         let fields = rows.fields.iter().zip(&self.fields);
         Source {
             columns: columns.collect(),
