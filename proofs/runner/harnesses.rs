@@ -86,7 +86,7 @@ pub fn parse(stem: &str, text: &str) -> Result<Vec<Harness>, String> {
             doc.push(comment.trim());
         } else if trimmed.starts_with("#[") {
             attributes.push_str(trimmed);
-            open = !trimmed.ends_with(")]");
+            open = !trimmed.ends_with(']');
         } else {
             if attributes.contains("cfg_attr(not(kani), test") {
                 let function = trimmed
@@ -178,6 +178,9 @@ mod tests {
     const TWO: &str = r#"
 /// Not a harness.
 fn plain() {}
+
+#[path = "../other.rs"]
+mod other;
 
 /// One holds,
 /// always.
