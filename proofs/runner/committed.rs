@@ -243,7 +243,7 @@ mod tests {
         let record = Committed::read().unwrap();
         let listed = harnesses::read(&root().join("proofs")).unwrap();
         for (name, proof) in &record.harnesses {
-            let meant = |h: &&harnesses::Harness| h.name == *name && h.engine == Engine::Kani;
+            let meant = |h: &&Harness| h.name == *name && h.engine == Engine::Kani;
             assert!(listed.iter().any(|h| meant(&h)), "{name} is not for Kani");
             assert!(!proof.reaches.is_empty(), "{name} reaches nothing");
             assert!(proof.covers.is_none_or(|(n, of)| n == of), "{name}");

@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 ///
 /// It takes over the signals of the process, as a program does, so it is for the script `lpf` alone.
 #[pyfunction]
-fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
+fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
     let code = py.detach(|| lpf::cli::main_with(arguments));
     (0..2).find(|n| code == (*n).into()).unwrap_or(2)
 }

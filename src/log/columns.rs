@@ -178,21 +178,6 @@ impl Columns {
         super::fields::need(&self.names, name)
     }
 
-    /// The position of the labels, where there are any.
-    pub fn label_column(&self) -> Option<usize> {
-        self.label
-    }
-
-    /// The position of the names of entities, where there are any.
-    pub fn id_column(&self) -> Option<usize> {
-        self.id
-    }
-
-    /// The positions of the probabilities, in the order of the classes.
-    pub fn probability_columns(&self) -> &[usize] {
-        &self.probabilities
-    }
-
     /// What stands between the fields of a line.
     pub fn separator(&self) -> u8 {
         self.separator

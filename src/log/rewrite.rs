@@ -255,7 +255,7 @@ pub(super) fn csv_with(
 #[cfg(test)]
 mod tests {
     use super::super::Limits;
-    use super::super::columns::Fields;
+    use super::super::fields::Fields;
     use super::*;
 
     #[test]

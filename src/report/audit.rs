@@ -290,9 +290,10 @@ pub(super) fn slices_promise(audit: &AuditReport) -> String {
     )
 }
 
-/// The slices by one field as a table.
-pub(super) fn slices_table(by: &str, slices: &[&SliceReport]) -> Table {
-    let mut table = Table::new("slices", format!("By {by}, the worst first"));
+/// The slices by one field as a table, the field being the `place`th.
+pub(super) fn slices_table(place: usize, by: &str, slices: &[&SliceReport]) -> Table {
+    let id = format!("slices-{place}");
+    let mut table = Table::new(&id, format!("By {by}, the worst first"));
     for slice in slices {
         let mut row = vec![
             (

@@ -156,8 +156,12 @@ fn slices(out: &mut String, audit: &AuditReport) {
     if audit.summary.failed_slices > 0 {
         let _ = writeln!(out, "<p>{SLICES_NEXT}</p>");
     }
-    for (by, slices) in slices_by(audit) {
-        out.push_str(&judged(&slices_table(&escape_terminal(&by), &slices)));
+    for (place, (by, slices)) in slices_by(audit).into_iter().enumerate() {
+        out.push_str(&judged(&slices_table(
+            place,
+            &escape_terminal(&by),
+            &slices,
+        )));
         let panels = slices.iter().filter(|slice| !slice.too_small);
         let panels = panels.map(|s| (s.values.join(", "), &s.reliability[..]));
         let caption = format!("Reliability of the slices by {by}, the worst first");

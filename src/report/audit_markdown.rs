@@ -32,8 +32,8 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
         }
         out.push('\n');
     }
-    for (by, slices) in slices_by(audit) {
-        let table = slices_table(&escape_terminal(&by), &slices);
+    for (place, (by, slices)) in slices_by(audit).into_iter().enumerate() {
+        let table = slices_table(place, &escape_terminal(&by), &slices);
         let _ = writeln!(out, "{}", table_markdown(&table));
     }
     if !audit.slices.is_empty() {

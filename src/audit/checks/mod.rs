@@ -355,8 +355,13 @@ pub(super) fn audit(
         withhold(&mut checks, reason);
         curves = Curves::default();
     }
-    let slices = slices::slices(tally, settings, judged, &rows);
-    let sources = sources::sources(tally, settings, &rows);
+    let (slices, sources) = match withheld {
+        Some(_) => (Vec::new(), Vec::new()),
+        None => (
+            slices::slices(tally, settings, judged, &rows),
+            sources::sources(tally, settings, &rows),
+        ),
+    };
     for check in &mut checks {
         check.next = next::next(check, tally, &sources);
     }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::audit::checks::{CheckSettings, ClassGaps, set_threshold};
-use crate::audit::tally::TallySettings;
+use crate::audit::tally::{Tally, TallySettings, Waiting};
 use crate::bounds::{binomial_cdf, binomial_upper_tail};
 use crate::latent::random::Stream;
 
@@ -19,14 +19,19 @@ fn tally(rows: impl Iterator<Item = (f64, usize)>) -> Tally {
         named: true,
         bins: 15,
         tolerance: 1e-6,
+        digits: false,
+        from_evidence: false,
         method: "none".into(),
         prior: None,
         confidence: "none".to_string(),
         model: None,
         calibration: None,
+        by: Vec::new(),
+        segments: false,
+        reading: String::new(),
     };
     let mut tally = Tally::new(settings).unwrap();
-    let mut waiting = Vec::new();
+    let mut waiting = Waiting::default();
     for (c, label) in rows {
         let p = [c, 1.0 - c];
         tally.score(None, &p, 0, label, &mut waiting).unwrap();
@@ -57,19 +62,19 @@ fn settings(limits: &[(&str, f64)]) -> CheckSettings {
 /// How many of `logs` logs fail a gated check, and the mean power announced by the gap's check.
 fn failures(seed: u64, logs: u64, rows: u64, excess: f64, limits: &[(&str, f64)]) -> (u64, f64) {
     let settings = settings(limits);
-    let gate = Gate::new(&settings, false);
+    let gate = Gate::new(&settings, false, 0);
     let (mut failed, mut announced) = (0, 0.0);
     for i in 0..logs {
         let tally = log(seed, i, rows, excess);
         let rows = Rows::new(&tally, &settings);
-        let gap = gap(&gate, &tally, &rows);
+        let gap = gap(&gate, &tally.scored(), &rows);
         announced += gap.power.map_or(0.0, |p| p.probability) / logs as f64;
         let mut verdicts = vec![gap.verdict];
         if gate.threshold("ece").is_some() {
-            verdicts.push(ece(&gate, &tally, &rows).verdict);
+            verdicts.push(ece(&gate, &tally.scored(), &rows).verdict);
         }
         if gate.threshold("calibration_p").is_some() {
-            verdicts.push(p_value(&gate, &tally, &rows).verdict);
+            verdicts.push(p_value(&gate, &tally.scored(), &rows).verdict);
         }
         failed += u64::from(verdicts.contains(&crate::audit::CheckVerdict::Fail));
     }
@@ -114,10 +119,10 @@ fn models_over_confident_by_five_points_fail_with_the_announced_power() {
 #[test]
 fn the_announced_number_of_rows_decides() {
     let settings = settings(&[("gap", 0.02)]);
-    let gate = Gate::new(&settings, false);
+    let gate = Gate::new(&settings, false, 0);
     let verdict = |rows: u64| {
         let tally = log(14, 0, rows, 0.08);
-        gap(&gate, &tally, &Rows::new(&tally, &settings)).verdict
+        gap(&gate, &tally.scored(), &Rows::new(&tally, &settings)).verdict
     };
     let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = verdict(300) else {
         panic!("{:?}", verdict(300));
@@ -132,14 +137,14 @@ fn the_announced_number_of_rows_decides() {
 fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
     const ROWS: u64 = 60;
     let settings = settings(&[("ece", 0.05)]);
-    let gate = Gate::new(&settings, false);
+    let gate = Gate::new(&settings, false, 0);
     let few = log(16, 0, ROWS, 0.1);
     let check = |times: u64| {
         let mut tally = few.clone();
         for _ in 1..times {
             tally.merge_counts(&few).unwrap();
         }
-        ece(&gate, &tally, &Rows::new(&tally, &settings))
+        ece(&gate, &tally.scored(), &Rows::new(&tally, &settings))
     };
     let once = check(1);
     let crate::audit::CheckVerdict::Undecided { needed_n: Some(n) } = once.verdict else {
@@ -161,8 +166,8 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
 #[test]
 fn a_p_value_of_three_rows_passes_nothing() {
     let settings = settings(&[("calibration_p", 0.05)]);
-    let gate = Gate::new(&settings, false);
-    let check = |tally: &Tally| p_value(&gate, tally, &Rows::new(tally, &settings));
+    let gate = Gate::new(&settings, false, 0);
+    let check = |tally: &Tally| p_value(&gate, &tally.scored(), &Rows::new(tally, &settings));
     let few = check(&tally([(0.9, 0), (0.8, 0), (0.95, 0)].into_iter()));
     let undecided = crate::audit::CheckVerdict::Undecided { needed_n: None };
     assert_eq!(few.verdict, undecided);
@@ -194,7 +199,7 @@ fn values_are_those_of_the_formulas() {
     let right = |&(c, label): &(f64, usize)| (c, label == 0);
     let rows: Vec<(f64, bool)> = predictions.iter().map(right).collect();
     let settings = settings(&[]);
-    let gate = Gate::new(&settings, false);
+    let gate = Gate::new(&settings, false, 0);
     let n = rows.len() as f64;
     // Bins are closed on the right: (i/15, (i + 1)/15].
     let bin = |c: f64| (0..15).rfind(|&i| f64::from(i) / 15.0 < c).unwrap();
@@ -210,10 +215,10 @@ fn values_are_those_of_the_formulas() {
         })
         .sum();
     let all = Rows::new(&tally, &settings);
-    let ece = ece(&gate, &tally, &all);
+    let ece = ece(&gate, &tally.scored(), &all);
     // Each of 500 terms is rounded once: 500 · 2⁻⁵³ in all.
     assert!((ece.value.unwrap() - binned / n).abs() < 1e-13);
-    let gap = gap(&gate, &tally, &all);
+    let gap = gap(&gate, &tally.scored(), &all);
     let mean: f64 = rows
         .iter()
         .map(|&(c, y)| c - f64::from(u8::from(y)))
@@ -237,7 +242,7 @@ fn values_are_those_of_the_formulas() {
             bins += 1;
         }
     }
-    let adaptive = adaptive(&gate, &tally, &all);
+    let adaptive = adaptive(&gate, &tally.scored(), &all);
     assert!((adaptive.value.unwrap() - total / n).abs() < 1e-13);
     for check in [&ece, &gap, &adaptive] {
         let (value, range) = (check.value.unwrap(), check.interval.unwrap());

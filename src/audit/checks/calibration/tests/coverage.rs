@@ -132,12 +132,19 @@ fn drawn(coins: &[Coin], log: u64) -> Vec<Check> {
     let outcome = |&(c, q): &Coin| (c, usize::from(stream.uniform() >= q));
     let tally = tally(coins.iter().map(outcome));
     let settings = settings(&[]);
-    let gate = Gate::new(&settings, false);
+    let gate = Gate::new(&settings, false, 0);
     let classes = ClassGaps::new(&tally.scores.classwise);
     let (mut checks, mut curves) = (Vec::new(), Curves::default());
     let rows = Rows::new(&tally, &settings);
-    super::super::checks(&gate, &tally, &rows, &mut checks, &mut curves);
-    scores::checks(&gate, &tally, &rows, &classes, &mut checks, &mut curves);
+    super::super::checks(&gate, &tally.scored(), &rows, &mut checks, &mut curves);
+    scores::checks(
+        &gate,
+        &tally.scored(),
+        &rows,
+        &classes,
+        &mut checks,
+        &mut curves,
+    );
     checks
 }
 
