@@ -172,7 +172,10 @@ fn sigma(cx: &Context<'_>) -> Outcome {
     let needed = format!("[tab:thm6/K=1/bound]/{root}");
     Ok(Finding::decided(
         !cx.exceeds(&needed, "1/2")?,
-        format!("C = {}", cx.number("tab:thm6/K=1/bound")?),
+        format!(
+            "bound {} at K = 1, so C, with ε₀ = 0",
+            cx.number("tab:thm6/K=1/bound")?
+        ),
         format!("needs σ = {}, but σ ≤ 0.5", cx.show(&needed, 2)?),
         vec![
             cx.line(&needed, 3)?,

@@ -214,6 +214,10 @@ fn witness(out: &mut String, steps: &[Step<'_>], look: Look) {
             Step::Meets(what) => format!("holds: {what}"),
             Step::Reading(true, what) => format!("taken: {what}"),
             Step::Reading(false, what) => format!("otherwise: {what}"),
+            // Both end at the same column.
+            Step::Pair(left, ':', right) => {
+                format!("{} {right}", padded(&format!("{left}:"), column + 2))
+            }
             Step::Pair(left, sign, right) => format!("{} {sign} {right}", padded(left, column)),
             Step::Printed {
                 cell,
@@ -321,6 +325,10 @@ mod tests {
             let line = text.lines().find(|line| line.contains(row)).unwrap();
             line.find(number)
         };
-        assert_eq!(at("M = 4 ", "0.080"), at("M = 64", "0.025"), "{text}");
+        assert_eq!(at("M = 4:", "0.080"), at("M = 64:", "0.025"), "{text}");
+        // The sign of equality stays.
+        let entry = judged.iter().find(|e| e.claim.id == "A6").unwrap();
+        let text = claim_text(entry, &[], Look::default());
+        assert!(text.contains("1/(2·3) = 0.1667"), "{text}");
     }
 }
