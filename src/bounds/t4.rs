@@ -13,7 +13,7 @@
 //! see [`log_loss`](super::log_loss()) and [`fano_floor`](super::fano_floor).
 
 use num_rational::BigRational;
-use num_traits::Zero;
+use num_traits::{One, Zero};
 
 use super::joint::{Joint, bounded_support, product};
 use super::witness::{BITS, Relation, Witness, fraction, hypothesis, short, tuple};
@@ -147,7 +147,8 @@ pub(super) fn divergence(p: &[BigRational], q: &[BigRational]) -> Option<Enclosu
 
 /// `−Σ p·ln p` in nats.
 pub(super) fn entropy(p: &[BigRational]) -> Option<Enclosure> {
-    let terms = p.iter().filter(|p| !p.is_zero());
+    // Neither what never nor what always happens adds anything.
+    let terms = p.iter().filter(|p| !p.is_zero() && !p.is_one());
     terms
         .map(|p| Enclosure::exact(p.clone()))
         .try_fold(Enclosure::integer(0), |sum, p| {

@@ -379,7 +379,8 @@ fn at_five(cx: &Context<'_>) -> Outcome {
     let printed = format!("{} at K = 5 (Table 9, caption)", cx.number(caption)?);
     let against = |cell: &str, what: &str| -> Outcome {
         Ok(Finding::decided(
-            cx.agree(&format!("[{caption}]"), &format!("[{cell}]"))?,
+            // Two printings of one number have the same digits.
+            cx.number(caption)?.value() == cx.number(cell)?.value(),
             printed.clone(),
             format!("{} {what}", cx.number(cell)?),
             Vec::new(),
