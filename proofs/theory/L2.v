@@ -230,7 +230,7 @@ Definition half (i : nat) (_ : unit) : R := if Nat.ltb i 4 then 0 else 1.
 
 (** claim: L2.printed | refutes | caveats: none
     Four constants 0 and four constants 1 are independent and lie in [0, 1]; their average is 1/2, surely 1/2
-    away from the mean of each, while the printed bound at eps = 0.4 is 2 exp(-2.56) < 1. Paper: lemma 2,
+    away from the mean of each, where E[X_i] is read outside the sum, while the printed bound at eps = 0.4 is 2 exp(-2.56) < 1. Paper: lemma 2,
     appendix A.2. *)
 Theorem L2_printed_refuted : ~ lemma_2_printed.
 Proof.

@@ -286,7 +286,7 @@ Qed.
 (** claim: T1 | refutes | caveats: reals, population-ece, two-point-posteriors
     Normalized weights do not save it. A fair coin, items right three times in four, exact factors, equal
     weights 1/K: the product is a geometric mean, never surer than 3/4, while it is almost always right for
-    large K, so that its calibration error tends to 1/4 and the bound to 0. Paper: theorem 1, section 3.1,
+    large K, so that its calibration error stays above 1/4 and the bound tends to 0. Paper: theorem 1, section 3.1,
     with the weights of lemma 4. *)
 Theorem T1_refuted_normalized : forall f C, (exists v, 0 <= v /\ 0 < f v) ->
   ~ theorem_1 (fun q => exists m s, q = two_points m s) normalized f C.
