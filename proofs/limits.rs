@@ -1,14 +1,7 @@
-//! Bounds on what is read: no limit can be passed, and no bytes of a header make a reader panic, run
-//! past their end or accept a length beyond its bound.
+//! Bounds on what is read: no limit can be passed, and none but an announced length within it is taken in.
 
 use super::engine::{Cases, any, below, check};
 use crate::log::Limits;
-use thrift::{Stop, Thrift};
-
-/// The reader of Parquet's headers, which is there with the feature `parquet` only.
-#[allow(dead_code)]
-#[path = "../src/log/parquet/thrift.rs"]
-mod thrift;
 
 /// Small numbers as well as any: random ones alone would all be too large.
 fn length() -> u64 {
@@ -24,9 +17,11 @@ fn length() -> u64 {
 fn a_limit_refuses_exactly_what_is_above_it() {
     check(Cases::Random(200_000), || {
         let (most, found) = (length(), length());
-        let mut limits = Limits::default();
-        limits.items = most;
-        limits.group_bytes = most;
+        let limits = Limits {
+            items: most,
+            group_bytes: most,
+            ..Limits::default()
+        };
         let outcomes = [limits.items(found), limits.group_bytes(found)];
         cover!(found == most, "exactly the limit");
         cover!(found > most, "more");
@@ -48,90 +43,15 @@ fn a_model_header_beyond_the_limit_is_refused() {
     check(Cases::Random(200_000), || {
         let announced = length();
         let mut bytes = [any::<u8>(); 9];
-        for i in 0..8 {
-            bytes[i] = (announced >> (8 * i)) as u8;
-        }
+        bytes[..8].copy_from_slice(&announced.to_le_bytes());
         let taken = usize::from(below(10));
-        let mut limits = Limits::default();
-        limits.header_bytes = length();
+        let limits = Limits {
+            header_bytes: length(),
+            ..Limits::default()
+        };
         let outcome = limits.header_of(&bytes[..taken]);
         cover!(outcome.is_err(), "refused");
         cover!(outcome.is_ok() && taken == 9 && announced > 0, "accepted");
         assert!(outcome.is_ok() == (taken < 8 || announced <= limits.header_bytes));
-    });
-}
-
-/// Variable-length integers of any bytes: the value by its definition, the bytes up to the first
-/// below 128 and no further, or an error at the end of the bytes or after ten of them.
-///
-/// Claims: none
-/// Domain: any 11 bytes, or the first 0 to 10 of them
-#[cfg_attr(kani, kani::proof, kani::unwind(13), kani::solver(cadical))]
-#[cfg_attr(not(kani), test)]
-fn an_integer_of_any_bytes_is_read_or_refused() {
-    check(Cases::Random(200_000), || {
-        let bytes: [u8; 11] = any();
-        let length = usize::from(below(12));
-        let mut reader = Thrift {
-            bytes: &bytes[..length],
-            at: 0,
-            most: 0,
-        };
-        let outcome = reader.integer();
-        // The definition: seven bits a byte, lowest first, up to ten bytes.
-        let mut ends = None;
-        let mut number = 0u128;
-        for i in 0..10 {
-            if ends.is_none() && i < length {
-                number |= u128::from(bytes[i] & 127) << (7 * i);
-                if bytes[i] < 128 {
-                    ends = Some(i + 1);
-                }
-            }
-        }
-        cover!(ends == Some(10), "ten bytes");
-        cover!(matches!(outcome, Err(Stop::Short)), "too short");
-        cover!(matches!(outcome, Err(Stop::Wrong)), "too long");
-        match (outcome, ends) {
-            (Ok(found), Some(end)) => {
-                // Even numbers are not negative: 0, −1, 1, −2, …
-                let half = (number as u64 >> 1) as i64;
-                assert!(found == if number & 1 == 0 { half } else { -half - 1 });
-                assert!(reader.at == end);
-            }
-            (Err(Stop::Short), None) => assert!(length < 10 && reader.at == length),
-            (Err(Stop::Wrong), None) => assert!(length >= 10 && reader.at == 10),
-            _ => panic!("neither read nor refused for a reason"),
-        }
-    });
-}
-
-/// Skipping a value of any type in any bytes ends within them: no panic, no step past their end, and
-/// no text or list that is longer than the bound.
-///
-/// Claims: none
-/// Domain: any 4 bytes, any type, texts and lists of at most 2, 2 levels
-#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
-#[cfg_attr(not(kani), test)]
-fn skipping_any_bytes_stays_within_them() {
-    check(Cases::Random(500_000), || {
-        let bytes: [u8; 4] = any();
-        let mut reader = Thrift {
-            bytes: &bytes,
-            at: 0,
-            most: 2,
-        };
-        let kind = below(16);
-        let outcome = reader.skip(kind, 2);
-        cover!(kind == 8 && outcome.is_ok() && reader.at == 3, "a text");
-        cover!(kind == 9 && outcome.is_ok() && reader.at == 3, "a list");
-        assert!(reader.at <= 4);
-        // A length in one byte; longer ones are those of the harness above.
-        if outcome.is_ok() && kind == 8 && bytes[0] < 128 {
-            assert!(bytes[0] <= 2 && reader.at == 1 + usize::from(bytes[0]));
-        }
-        if outcome.is_ok() && kind == 3 {
-            assert!(reader.at == 1);
-        }
     });
 }

@@ -30,7 +30,8 @@
 //! | `spn_semantics` | one bottom-up pass is the sum over all states; Z = 1 |
 //! | `decomposition` | theorem 7: total = epistemic + aleatoric |
 //! | `latent` | confidence weights in [0, 1]; no two names share a random stream |
-//! | `limits` | what is read is bounded: no header bytes pass a limit or panic |
+//! | `limits` | what is read is bounded: no length passes a limit |
+//! | `headers` | no bytes in the headers of a Parquet file pass a limit or panic |
 //! | `kish` | `1 ≤ K_eff ≤ K`, and the refutation of `K_eff ≥ ⌈K/2⌉` |
 
 // Under Kani, harnesses that it is not to run are unused functions.
@@ -47,6 +48,8 @@ mod contracts;
 mod decomposition;
 #[cfg(not(kani))]
 mod elementary;
+#[cfg(feature = "parquet")]
+mod headers;
 mod kish;
 mod latent;
 mod limits;

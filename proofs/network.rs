@@ -360,9 +360,9 @@ fn conditionals_of_a_mixture_are_quotients_of_sums_over_assignments() {
         let (first, second) = (tell(&mut evidence, 0), tell(&mut evidence, 1));
         let (variable, state) = (usize::from(below(2)), usize::from(below(2)));
         let (mut asked, mut total) = (0, 0);
-        for x in 0..2 {
-            for y in 0..2 {
-                let joint = known.value[x][y] * first[x] * second[y];
+        for (x, first) in first.iter().enumerate() {
+            for (y, second) in second.iter().enumerate() {
+                let joint = known.value[x][y] * first * second;
                 total += joint;
                 let agrees = if variable == 0 { x } else { y } == state;
                 asked += if agrees { joint } else { 0 };

@@ -35,7 +35,7 @@ mod limits;
 mod lines;
 mod memory;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 mod reader;
 mod record;
 mod rewrite;

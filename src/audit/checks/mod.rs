@@ -132,7 +132,7 @@ impl<'a> Rows<'a> {
         };
         Rows {
             clusters: clustered.then_some(&slice.clusters),
-            repeats: self.repeats.clone(),
+            repeats: self.repeats,
             effective,
         }
     }

@@ -5,7 +5,7 @@
 
 /// Why reading stops.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// There are not enough bytes.
     Short,
     /// No bytes to come could make sense of it.
@@ -13,7 +13,7 @@ pub(super) enum Stop {
 }
 
 /// A reader of the compact protocol.
-pub(super) struct Thrift<'a> {
+pub(crate) struct Thrift<'a> {
     pub bytes: &'a [u8],
     pub at: usize,
     /// No text and no list is longer.
@@ -88,7 +88,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// 0, −1, 1, −2, … are written as 0, 1, 2, 3, …
-    pub(super) fn integer(&mut self) -> Result<i64, Stop> {
+    pub(crate) fn integer(&mut self) -> Result<i64, Stop> {
         let number = self.number()?;
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
@@ -125,7 +125,7 @@ impl<'a> Thrift<'a> {
         Ok((byte & 0x0f, count))
     }
 
-    pub(super) fn skip(&mut self, kind: u8, depth: usize) -> Result<(), Stop> {
+    pub(crate) fn skip(&mut self, kind: u8, depth: usize) -> Result<(), Stop> {
         let depth = depth.checked_sub(1).ok_or(Stop::Wrong)?;
         match kind {
             1 | 2 => Ok(()),
