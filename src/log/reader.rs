@@ -384,7 +384,6 @@ impl<'r> LogReader<'r> {
             }
             #[cfg(feature = "parquet")]
             (Source::Arrow(reader), Rows::Table(table)) => reader.fill(table)?,
-            #[cfg(feature = "parquet")]
             (Source::Lines(_), rows) => {
                 *rows = Rows::default();
                 return self.fill(batch);
