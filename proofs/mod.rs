@@ -48,7 +48,7 @@ mod contracts;
 mod decomposition;
 #[cfg(not(kani))]
 mod elementary;
-#[cfg(feature = "parquet")]
+#[cfg(any(kani, feature = "parquet"))]
 mod headers;
 mod kish;
 mod latent;

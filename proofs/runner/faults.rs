@@ -307,11 +307,11 @@ pub const FAULTS: &[Fault] = &[
     fault("read integers of any length", "src/log/parquet/thrift.rs",
         "for shift in (0..64).step_by(7) {",
         "for shift in (0..128).step_by(7) {")
-        .by("limits::an_integer_of_any_bytes_is_read_or_refused"),
+        .by("headers::an_integer_of_any_bytes_is_read_or_refused"),
     fault("skip texts of any length", "src/log/parquet/thrift.rs",
         "        if count > self.most {\n            return Err(Stop::Wrong);\n        }\n        let left",
         "        let left")
-        .by("limits::skipping_any_bytes_stays_within_them"),
+        .by("headers::skipping_any_bytes_stays_within_them"),
     fault("forget the correct ones when cells merge", "src/audit/grid.rs",
         "correct: self.correct + other.correct,",
         "correct: self.correct.max(other.correct),")
