@@ -85,13 +85,23 @@ fn auroc(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>, classes: &[usize], wha
     let left_out = left_out(classes.len() - areas.len());
     let sentence = format!(
         "The area under the ROC curve, {what} is {value:.4}: so often a row of the class has a higher \
-         probability of it than another row. Probabilities in cells put it off by at most \
-         {error:.1e}.{left_out}"
+         probability of it than another row.{}{left_out}",
+        in_cells(error)
     );
     let n = tally.usable();
     let delta = gate.delta(id);
     let estimate = Estimate::known(value, range, (0.0, 1.0), n, delta, HOEFFDING);
     gate.of_independent(id, rows, estimate, sentence)
+}
+
+/// What counting probabilities in cells can do to an area, where rows of one cell differ.
+fn in_cells(error: f64) -> String {
+    match error {
+        0.0 => String::new(),
+        error => format!(
+            " Probabilities are counted in cells, which puts it off by at most {error:.1e}."
+        ),
+    }
 }
 
 fn left_out(classes: usize) -> String {
@@ -114,8 +124,8 @@ fn average_precision(gate: &Gate<'_>, tally: &Tally, classes: &[usize], what: &s
     let error = (high - value).max(value - low);
     let left_out = left_out(classes.len() - found.len());
     let sentence = format!(
-        "The area under the curve of precision over recall (a sum of steps), {what} is {value:.4}. \
-         Probabilities in cells put it off by at most {error:.1e}.{left_out}"
+        "The area under the curve of precision over recall (a sum of steps), {what} is {value:.4}.{}{left_out}",
+        in_cells(error)
     );
     gate.bare(id, value, tally.usable(), &sentence, NO_INTERVAL)
 }

@@ -69,11 +69,7 @@ impl Kind {
                 );
                 (text || plain && old).then_some(Kind::Text)
             }
-            // The description that is handed to the crate does not say more of it than its length.
-            Type::FIXED_LEN_BYTE_ARRAY
-                if matches!(logical, Some(LogicalType::Float16))
-                    || plain && converted == ConvertedType::NONE && column.type_length() == 2 =>
-            {
+            Type::FIXED_LEN_BYTE_ARRAY if matches!(logical, Some(LogicalType::Float16)) => {
                 Some(Kind::Half)
             }
             Type::BOOLEAN => Some(Kind::Truth),

@@ -73,7 +73,7 @@ struct Element<'a> {
 
 /// What a column means beyond its type.
 enum Logical {
-    /// A text, or one of some texts: fields 1 and 4 of the union.
+    /// A text, one of some texts, or a number in half precision: fields 1, 4 and 15 of the union.
     Plain(u8),
     /// A whole number: how many bits, and whether it has a sign.
     Integer(Option<u8>, Option<u8>),
@@ -187,7 +187,7 @@ impl<'a> Footer<'a> {
                 (_, kind) => {
                     self.thrift.skip(kind, MAX_DEPTH)?;
                     match id {
-                        1 | 4 => Logical::Plain(id as u8),
+                        1 | 4 | 15 => Logical::Plain(id as u8),
                         _ => Logical::Other,
                     }
                 }

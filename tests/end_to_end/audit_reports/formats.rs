@@ -26,7 +26,7 @@ fn real_reports_fit_the_schema_and_broken_ones_do_not() {
     );
     write("zero.csv", "label,prob_a,prob_b\na,0,1\nb,0.5,0.5\n");
     let reports = [
-        json(&[], folder.path()),
+        json(&["--demo"], folder.path()),
         json(&["good.jsonl"], folder.path()),
         json(&["bad.jsonl", "--baseline", "good.jsonl"], folder.path()),
         json(&["zero.csv", "--threshold", "accuracy=0.5"], folder.path()),
@@ -110,7 +110,7 @@ fn every_format_tells_the_same_and_ends_with_the_same_code() {
 #[test]
 fn the_page_needs_nothing_but_itself_and_has_its_plots() {
     let folder = tempfile::tempdir().unwrap();
-    let page = lpf(&["audit", "--format", "html"], folder.path()).out;
+    let page = lpf(&["audit", "--demo", "--format", "html"], folder.path()).out;
     for title in [
         "Reliability",
         "Risk and coverage",

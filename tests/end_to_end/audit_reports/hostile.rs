@@ -291,7 +291,7 @@ fn inputs() -> Vec<Input> {
 }
 
 /// Elements that our own pages and JUnit files are made of.
-const ELEMENTS: [&str; 56] = [
+const ELEMENTS: [&str; 58] = [
     "html",
     "head",
     "meta",
@@ -345,6 +345,8 @@ const ELEMENTS: [&str; 56] = [
     "summary",
     "testsuites",
     "testsuite",
+    "properties",
+    "property",
     "testcase",
     "failure",
     "skipped",

@@ -194,7 +194,7 @@ fn what_cannot_be_applied_is_refused_and_writes_nothing() {
         apply("log.jsonl", "{\"probs\":[0.5,0.5]}\n{\"label\":\"a\"}\n")
             .contains("log.jsonl:2: probs: ")
     );
-    assert!(apply("log.parquet", "").contains("Parquet is read but not written"));
+    assert!(apply("log.parquet", "").contains("log.parquet: not a complete Parquet file"));
     assert!(!folder.join("out").exists());
 }
 

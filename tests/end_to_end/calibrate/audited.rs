@@ -34,7 +34,13 @@ fn fit(method: &str, folder: &Path) -> Value {
 }
 
 fn audit(args: &[&str], folder: &Path) -> Value {
-    let out = lpf(&[&["audit"], args, &["--format", "json"]].concat(), folder);
+    // The logs hold evidence; a state knows how it was read.
+    let evidence: &[&str] = match args {
+        ["--merge", ..] => &[],
+        _ => &["--answer-from-evidence"],
+    };
+    let args = [&["audit"], args, evidence, &["--format", "json"]].concat();
+    let out = lpf(&args, folder);
     // The map is audited on the file that it is from, among others, and that is said.
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(
@@ -111,6 +117,7 @@ fn an_audit_through_a_map_is_the_audit_of_what_the_map_answers() {
             let args = [
                 "audit",
                 "log.jsonl",
+                "--answer-from-evidence",
                 "--calibration",
                 "cal.json",
                 "--format",
@@ -228,7 +235,11 @@ fn a_rate_of_zero_or_one_is_not_answered_as_such() {
         assert_eq!(check(&whole, "risk_at_coverage")["n"], 200, "{method}");
         // A shard with such confidences is a shard like any other.
         let partial = lpf(
-            &[&["audit", "--partial", "a.state"], &args[..]].concat(),
+            &[
+                &["audit", "--answer-from-evidence", "--partial", "a.state"],
+                &args[..],
+            ]
+            .concat(),
             folder,
         );
         assert_eq!(partial.status.code(), Some(0));
@@ -254,7 +265,13 @@ fn maps_that_are_none_or_for_other_classes_stop_an_audit() {
         let text = fs::read_to_string(folder.join("cal.json")).unwrap();
         let audit = |map: &str, more: &[&str]| {
             fs::write(folder.join("other.json"), map).unwrap();
-            let args = ["audit", "log.jsonl", "--calibration", "other.json"];
+            let args = [
+                "audit",
+                "log.jsonl",
+                "--answer-from-evidence",
+                "--calibration",
+                "other.json",
+            ];
             refused(&[&args, more].concat(), folder)
         };
         // Cut anywhere but at the end of the line, it is no map; the end of the line may be missing.
@@ -319,6 +336,7 @@ fn shards_audited_through_different_maps_are_not_merged() {
         let args = [
             "audit",
             file,
+            "--answer-from-evidence",
             "--calibration",
             "cal.json",
             "--partial",
@@ -332,7 +350,13 @@ fn shards_audited_through_different_maps_are_not_merged() {
         partial("rest.jsonl", &format!("rest-{method}.state"));
     }
     ok(
-        &["audit", "rest.jsonl", "--partial", "rest-none.state"],
+        &[
+            "audit",
+            "rest.jsonl",
+            "--answer-from-evidence",
+            "--partial",
+            "rest-none.state",
+        ],
         folder,
     );
     for method in METHODS {

@@ -92,6 +92,7 @@ fn sets_cover_what_was_asked_for_from_fit_to_audit() {
         };
         let through = audit(&[
             "new.jsonl",
+            "--answer-from-evidence",
             "--calibration",
             "sets.json",
             "--threshold",
@@ -121,6 +122,7 @@ fn sets_cover_what_was_asked_for_from_fit_to_audit() {
                 &[
                     "audit",
                     file,
+                    "--answer-from-evidence",
                     "--calibration",
                     "sets.json",
                     "--partial",
@@ -132,7 +134,13 @@ fn sets_cover_what_was_asked_for_from_fit_to_audit() {
         partial("new.jsonl", "a.state");
         partial("fit.jsonl", "b.state");
         let merged = audit(&["--merge", "a.state", "b.state"]);
-        let whole = audit(&["new.jsonl", "fit.jsonl", "--calibration", "sets.json"]);
+        let whole = audit(&[
+            "new.jsonl",
+            "fit.jsonl",
+            "--answer-from-evidence",
+            "--calibration",
+            "sets.json",
+        ]);
         assert_eq!(check(&merged, "coverage"), check(&whole, "coverage"));
         assert_eq!(check(&merged, "coverage")["n"], 700);
     }
@@ -143,6 +151,7 @@ fn sets_cover_what_was_asked_for_from_fit_to_audit() {
         &[
             "audit",
             "new.jsonl",
+            "--answer-from-evidence",
             "--threshold",
             "coverage=0.5",
             "--format",

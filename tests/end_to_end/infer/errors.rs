@@ -214,7 +214,7 @@ fn bytes_that_are_no_text_are_refused() {
     input[at..at + 2].copy_from_slice(&[0xc3, 0x28]);
     let run = infer(&[], &input);
     let message = format!(
-        "standard input:1: line: not UTF-8 text: byte {} does not fit\n",
+        "error: standard input:1: line: not UTF-8 text: byte {} does not fit\n",
         at + 1
     );
     assert_eq!(
@@ -334,15 +334,15 @@ fn arguments_that_do_not_go_together_are_refused() {
         ),
         (
             &["--classes", "a,b,c"],
-            "standard input:1: evidence[0].factor: 2 classes, but the list of classes has 3\n",
+            "error: standard input:1: evidence[0].factor: 2 classes, but the list of classes has 3\n",
         ),
         (
             &prior("0.2,0.3,0.5"),
-            "standard input:1: evidence[0].factor: 2 classes, but the prior has 3\n",
+            "error: standard input:1: evidence[0].factor: 2 classes, but the prior has 3\n",
         ),
         (
             &["--output", "/nonexistent/x"],
-            "/nonexistent/x: cannot be written: No such file or directory (os error 2)\n",
+            "error: /nonexistent/x: cannot be written: No such file or directory (os error 2)\n",
         ),
     ];
     for (args, message) in cases {

@@ -15,7 +15,10 @@ fn files_that_cannot_be_read_are_named() {
     ] {
         let output = lpf().arg("infer").arg(path).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(err, format!("{}: cannot be read: {why}\n", path.display()));
+        assert_eq!(
+            err,
+            format!("error: {}: cannot be read: {why}\n", path.display())
+        );
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     }
 }
@@ -53,7 +56,7 @@ fn output_files_are_complete_or_untouched() {
     let (code, err) = run(&bad);
     assert_eq!(code, Some(2));
     let message = format!(
-        "{}:60001: line: not JSON: EOF while parsing an object (column 1)\n",
+        "error: {}:60001: line: not JSON: EOF while parsing an object (column 1)\n",
         bad.display()
     );
     assert_eq!(err, message);
@@ -107,7 +110,7 @@ fn a_full_disk_is_an_error_and_a_device_is_no_file_to_replace() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         err,
-        "standard output: cannot be written: No space left on device (os error 28)\n"
+        "error: standard output: cannot be written: No space left on device (os error 28)\n"
     );
     assert_eq!(output.status.code(), Some(2));
     for (device, code) in [("/dev/full", 2), ("/dev/null", 0)] {

@@ -91,7 +91,7 @@ fn the_first_wrong_line_is_the_one_reported() {
     let good = lines(&reference());
     let mut input = good.repeat(30);
     let last = input.iter().filter(|&&b| b == b'\n').count();
-    input.extend(b"{\"entity\": 1}\n");
+    input.extend(b"{\"entity\": []}\n");
     input.extend(&good);
     input.extend(b"]\n");
     let want = infer(&["--threads", "1"], &input);

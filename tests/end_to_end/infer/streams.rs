@@ -13,7 +13,7 @@ fn a_line_of_100_megabytes_is_refused_before_it_is_in_memory() {
     input.extend(b"{\"entity\":\"");
     input.resize(100_000_000, b'x');
     let run = infer(&[], &input);
-    let message = "standard input:2: line: more than 67108864 bytes in one line, the limit line-bytes; --max line-bytes=N allows more\n";
+    let message = "error: standard input:2: line: more than 67108864 bytes in one line, the limit line-bytes; --max line-bytes=N allows more\n";
     assert_eq!((run.code, &*run.err), (Some(2), message));
     // The line before it was answered.
     assert_eq!(run.out.lines().count(), 1);
@@ -35,7 +35,7 @@ fn a_line_of_64_mebibytes_is_read() {
     let run = infer(&[], &input);
     assert!(
         run.err
-            .starts_with("standard input:1: line: more than 67108864 bytes in one line"),
+            .starts_with("error: standard input:1: line: more than 67108864 bytes in one line"),
         "{}",
         run.err
     );
