@@ -86,6 +86,9 @@ pub(super) enum Found {
 /// What all of them are called, for messages.
 pub(super) fn listed_names<N: AsRef<str>>(names: &[N]) -> String {
     const SHOWN: usize = 20;
+    if names.iter().all(|n| n.as_ref().is_empty()) {
+        return "without names".into();
+    }
     let shown = names.iter().take(SHOWN).map(|n| brief_name(n.as_ref()));
     let shown: Vec<Cow<'_, str>> = shown.collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };

@@ -414,7 +414,7 @@ fn wrong_models_data_and_arguments_are_refused_with_their_place() {
             path,
         )
     };
-    assert!(train("").contains("no record"));
+    assert!(train("").contains("there is no row"));
     assert!(train("{\"entity\":\"a\",\"evidence\":[]}").contains("t.jsonl:1: label"));
     let no_embedding = "{\"entity\":\"a\",\"label\":\"x\",\"evidence\":[{\"factor\":[1]}]}";
     assert!(train(no_embedding).contains("t.jsonl:1: evidence[0].embedding"));

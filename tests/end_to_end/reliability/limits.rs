@@ -59,7 +59,7 @@ fn limits_are_listed_and_set() {
     let err = place.refused(&["infer", "two.jsonl", "--max", "items=1"]);
     assert_eq!(
         err,
-        "two.jsonl:1: evidence: more than 1 items in one record, the limit items; --max items=N allows more\n"
+        "error: two.jsonl:1: evidence: more than 1 items in one record, the limit items; --max items=N allows more\n"
     );
     assert_eq!(
         place.run(&["infer", "two.jsonl", "--max", "items=2"]).code,
@@ -187,7 +187,7 @@ fn a_gate_of_many_limits_takes_no_long_time() {
     place.write("lpf.toml", format!("[audit.limits]\n{lines}"));
     let start = std::time::Instant::now();
     let err = place.refused(&["audit", "log.jsonl", "--config", "lpf.toml"]);
-    assert!(err.starts_with("lpf.toml:2: "), "{err}");
+    assert!(err.starts_with("error: lpf.toml:2: "), "{err}");
     // Looking for the line of each from the beginning took minutes.
     assert!(
         start.elapsed() < super::PATIENCE / 2,
@@ -199,7 +199,7 @@ fn a_gate_of_many_limits_takes_no_long_time() {
 #[cfg(feature = "parquet")]
 mod parquet {
     use super::Place;
-    use ::parquet::basic::{Compression, ZstdLevel};
+    use ::parquet::basic::Compression;
     use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
     use ::parquet::file::properties::WriterProperties;
     use ::parquet::file::writer::SerializedFileWriter;
@@ -262,7 +262,7 @@ mod parquet {
             let err = place.refused(&[args, &["deep.parquet"]].concat());
             assert!(err.contains("more than 64 levels of nesting"), "{err}");
             let err = place.refused(&[args, &["flat.parquet"]].concat());
-            assert!(err.contains("there is no column label"), "{err}");
+            assert!(err.contains("no columns of probabilities"), "{err}");
         }
     }
 
@@ -295,7 +295,7 @@ mod parquet {
         let schema =
             "message m { required binary label (UTF8); required double p_a; required double p_b; }";
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_compression(Compression::SNAPPY)
             .set_dictionary_page_size_limit(64 << 20)
             .set_statistics_enabled(::parquet::file::properties::EnabledStatistics::None)
             .build();
@@ -329,7 +329,8 @@ mod parquet {
         let place = Place::new();
         for rows in [100, 200] {
             let file = bomb(2 << 20, rows);
-            assert!(file.len() < 20_000, "{} bytes", file.len());
+            // Snappy takes three bytes for 64 that repeat.
+            assert!(file.len() < 120_000, "{} bytes", file.len());
             place.write("bomb.parquet", file);
             let calibrate = [
                 "calibrate",
