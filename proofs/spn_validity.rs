@@ -288,7 +288,13 @@ fn agrees_on_fixed_rows<const N: usize, const EDGES: usize>(offsets: &[u32]) {
 ///
 /// Claims: A4, L3
 /// Domain: every graph of 5 nodes over 3 variables, the last two with 2 children each; any kinds
-#[cfg_attr(kani, kani::proof, kani::unwind(7), kani::solver(cadical))]
+/// Slow: bits in rows that depend on the graph; Kani has not settled it so far
+#[cfg_attr(
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(7),
+    kani::solver(cadical)
+)]
 #[cfg_attr(not(kani), test)]
 fn validity_is_the_definition_for_two_inner_nodes() {
     check(Cases::All(5u64.pow(5) * 9 * 16), || {
@@ -300,7 +306,13 @@ fn validity_is_the_definition_for_two_inner_nodes() {
 ///
 /// Claims: A4, L3
 /// Domain: every graph of 4 nodes over 3 variables, the last with 3 children; any kinds
-#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
+/// Slow: bits in rows that depend on the graph; Kani has not settled it so far
+#[cfg_attr(
+    all(kani, kani_slow),
+    kani::proof,
+    kani::unwind(6),
+    kani::solver(cadical)
+)]
 #[cfg_attr(not(kani), test)]
 fn validity_is_the_definition_for_three_children() {
     check(Cases::All(5u64.pow(4) * 27), || {
