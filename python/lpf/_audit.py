@@ -376,7 +376,8 @@ def audit(
     if weights is not None:
         raise SettingError(
             "weights: weights of rows are not supported: the intervals of all checks count rows, each as one "
-            "observation; repeat rows that stand for several",
+            "observation; where a row stands for several, repeat it under one of ids, and the copies count as one "
+            "cluster",
             field="weights",
         )
     asked = _settings(limits=limits, tolerance=tolerance, **settings)

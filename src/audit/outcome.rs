@@ -197,6 +197,8 @@ pub struct Input {
     pub computed: u64,
     /// Rows whose sum is off by more than 10⁻⁶, which the digits that were written explain.
     pub rounded: u64,
+    /// Rows of which only the probability of the positive class was logged.
+    pub single: u64,
     /// What it was read as.
     pub reading: Reading,
     /// Whether the calibration map was fitted on rows of this file; none without a map.

@@ -155,6 +155,7 @@ impl ScanSettings {
             usable: n,
             computed: 0,
             rounded: 0,
+            single: 0,
             reading: Reading::in_memory(),
             fitted_on: None,
         });
@@ -331,6 +332,7 @@ impl Work<'_> {
             usable: whole.usable(),
             computed: whole.evidence.computed,
             rounded: whole.rounded,
+            single: whole.single,
             reading: reader.reading(),
             fitted_on: map.map(|map| map.was_fitted_on(&sha256)),
             sha256,

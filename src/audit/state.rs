@@ -119,6 +119,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
             &tally.checked,
             &tally.invalid,
             &tally.rounded,
+            &tally.single,
             &evidence.rows,
             &evidence.computed,
             &evidence.compared,
@@ -164,6 +165,7 @@ fn check(tally: &Tally) -> Result<(), &'static str> {
         (
             tally.invalid <= tally.checked
                 && tally.rounded <= tally.checked
+                && tally.single <= tally.checked
                 && tally.checked <= rows,
             "the checked rows",
         ),

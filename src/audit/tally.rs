@@ -145,6 +145,8 @@ pub struct Tally {
     pub invalid: u64,
     /// Rows whose sum is off by more than the tolerance, which the digits that were written explain.
     pub rounded: u64,
+    /// Rows of which only the probability of the positive class was logged.
+    pub single: u64,
     /// The invalid rows whose sums are furthest from one.
     pub worst_sums: Worst,
     /// Predictions that could be scored.
@@ -202,6 +204,7 @@ impl Tally {
             checked: 0,
             invalid: 0,
             rounded: 0,
+            single: 0,
             worst_sums: Worst::default(),
             evidence: EvidenceTally::default(),
             items: ItemTally::default(),
@@ -237,6 +240,7 @@ impl Tally {
             Ok(row) => {
                 self.checked += 1;
                 self.rounded += u64::from(row.tolerance > rules.row.tolerance.least());
+                self.single += u64::from(row.single);
                 if let Err(error) = self.add_row(at, line, row, rules, waiting) {
                     self.reject(at, error);
                 }
@@ -460,6 +464,7 @@ impl Tally {
             (&mut self.checked, other.checked),
             (&mut self.invalid, other.invalid),
             (&mut self.rounded, other.rounded),
+            (&mut self.single, other.single),
         ] {
             *a = a.checked_add(b).ok_or(MergeError::TooMany)?;
         }

@@ -77,8 +77,8 @@ impl InputOptions {
     pub(crate) fn format(&self, columns: &GateColumns) -> Result<Format, Failure> {
         if self.weight.is_some() {
             let what = "--weight: weights of rows are not supported: the intervals of all checks count \
-                        rows, each as one observation; for rows that stand for several, repeat them and \
-                        say --independent-rows only if they are";
+                        rows, each as one observation; where a row stands for several, write it so often, each \
+                        time with the same --id, and the copies count as one cluster";
             return Err(Failure::Usage(what.to_string()));
         }
         let or = |own: &Option<String>, file: &Option<String>| own.clone().or_else(|| file.clone());

@@ -27,6 +27,9 @@ pub struct Columns {
     separator: u8,
 }
 
+/// Usual names of columns that hold what was predicted and not how probable it is.
+const PREDICTED: [&str; 5] = ["y_pred", "y_hat", "pred", "predicted", "prediction"];
+
 /// Why the columns of a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -53,9 +56,9 @@ pub enum ColumnsError {
     /// No column holds probabilities.
     #[error(
         "no columns of probabilities, such as y_prob, prob_CLASS or 0, 1, 2; the columns are {columns}; \
-         name them with --probs (names, patterns such as 'p*', ranges such as 0..9)"
+         name them with --probs (names, patterns such as 'p*', ranges such as 0..9){hint}"
     )]
-    NoProbabilities { columns: String },
+    NoProbabilities { columns: String, hint: &'static str },
     /// One column that may be the probability of anything.
     #[error(
         "{column} is the only column of probabilities; if it is the probability of {class} against all \
@@ -113,6 +116,10 @@ impl Columns {
         let answer = wanted.answer_among(&names)?;
         let answer = answer.ok_or_else(|| ColumnsError::NoProbabilities {
             columns: listed_names(&names),
+            hint: match names.iter().any(|name| PREDICTED.contains(&name.as_str())) {
+                true => "; predictions without probabilities, and regression, are not audited",
+                false => "",
+            },
         })?;
         let label = wanted.label_among(&names)?;
         if label.is_none() && !wanted.unlabelled {

@@ -8,7 +8,7 @@ use super::columns::{Columns, ColumnsError};
 use super::fields::{Fields, Found, listed_names};
 use super::format::Reading;
 use super::lines::Batch;
-use super::record::{JsonLayout, Label, Prediction, canonical};
+use super::record::{JsonLayout, Label, OF_COLUMNS, Prediction, canonical};
 use super::row::{Reason, RowError};
 
 /// So many rows are looked at for fields with usual names.
@@ -197,9 +197,13 @@ impl Search {
         Layout::new(Shape::Json(self.layout.clone()), &self.positive)
     }
 
-    /// The names of fields, for messages.
+    /// The names of fields, for messages, and what to do where they are those of pandas' orient="split".
     pub(super) fn seen(&self) -> String {
-        listed_names(&self.seen)
+        let names = listed_names(&self.seen);
+        match self.seen.iter().any(|x| x == "columns") && self.seen.iter().any(|x| x == "data") {
+            true => format!("{names} ({OF_COLUMNS})"),
+            false => names,
+        }
     }
 
     /// Looks at the fields of rows until all is found; whether something was.

@@ -196,6 +196,8 @@ pub struct Row<'a> {
     pub answer: Option<Vec<f64>>,
     /// How far the sum of the answer may be from one.
     pub tolerance: f64,
+    /// Whether only the probability of the positive class was logged.
+    pub single: bool,
     /// Position of the true class.
     pub label: Result<usize, RowError>,
     /// The evidence behind the answer, where all items have factors; without posteriors.
@@ -355,6 +357,7 @@ impl<'a> Prediction<'a> {
         }
         let label = label_of(self.label.as_ref(), classes, rules.label_field);
         Ok(Row {
+            single: self.binary && answer.is_some(),
             answer,
             tolerance,
             label,

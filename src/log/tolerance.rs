@@ -19,7 +19,8 @@ pub enum Tolerance {
     ///
     /// Of `n` numbers rounded to `d` decimals each is off by at most `10⁻ᵈ/2`, and their sum by
     /// `n·10⁻ᵈ/2`. Numbers of at most five significant digits may have been in half precision, where each
-    /// is off by 2⁻¹¹ of itself, and so is their sum.
+    /// is off by 2⁻¹¹ of itself and its text by as much again, and so is their sum. So may numbers with more
+    /// digits, if all of them are what a half is to the digits that were written.
     #[default]
     Digits,
     /// As far as this.
@@ -58,10 +59,26 @@ fn explained(values: &[f64], half: bool) -> f64 {
     let rounded = n / 2.0 * libm::pow(10.0, f64::from(-decimals.min(300)));
     // The sum of what is printed is itself rounded.
     let rounded = rounded + n * f64::EPSILON;
+    // Few digits that tell a half from its neighbours may be off by half a step again.
     match significant <= HALF_DIGITS {
-        true => rounded.max(halved),
+        true => rounded.max(2.0 * halved),
+        false if values.iter().all(|x| is_half(*x)) => rounded + halved,
         false => rounded,
     }
+}
+
+/// Whether this is a number in half precision, to the digits that were written: pandas writes ten decimals
+/// of it, Polars as many as tell it from other singles. Of other numbers with `s` significant digits at most
+/// 2048 in `10ˢ⁻¹` are so near to one, and all numbers of a row have to be.
+fn is_half(x: f64) -> bool {
+    let Some((decimals, _)) = digits(x) else {
+        return x == 0.0;
+    };
+    // Halves have eleven significant bits, down to 2⁻²⁴.
+    let bits = libm::scalbn(1.0, libm::ilogb(x).max(-14) - 10);
+    let off = (x - libm::rint(x / bits) * bits).abs();
+    // What was read is itself rounded.
+    off <= libm::pow(10.0, f64::from(-decimals.min(300))) / 2.0 + f64::EPSILON
 }
 
 /// The decimals and the significant digits of the shortest text that is read as this number; none of
@@ -131,6 +148,22 @@ mod tests {
                 }
             }
         }
+        // Written from half precision in full, and with the digits that tell it from other singles.
+        for row in [
+            [0.99951171875, 0.0],
+            [0.9995117, 0.00011110306],
+            [0.3332519531, 0.6665039062],
+        ] {
+            let half = HALF.0 + 2.0 * HALF.1;
+            let tolerance = by.of(&row, false);
+            assert!(
+                half <= tolerance && tolerance < half + 2e-7,
+                "{row:?}: {tolerance}"
+            );
+        }
+        // The shortest texts of halves, whose sum is further from one than halves of distributions are.
+        assert!(by.of(&[0.9995, 0.00101, 0.00001], false) >= 2.0 * HALF.0);
+        assert_eq!(by.of(&[0.9995117, 0.00011118], false), DEFAULT_TOLERANCE);
         assert_eq!(by.of(&[1.0 / 3.0, 2.0 / 3.0], false), DEFAULT_TOLERANCE);
         assert_eq!(by.of(&[0.5, 0.4], false), MAX_TOLERANCE);
         assert_eq!(Tolerance::Fixed(0.5).of(&[0.5], true), 0.5);

@@ -44,7 +44,10 @@ pub(super) fn what_was_read(audit: &AuditReport) -> Vec<String> {
         more => format!(" and {more} more"),
     };
     let mut out = vec![format!("Classes: {}{more}", shown.join(", "))];
-    if let ([_, positive], true) = (classes.as_slice(), binary(audit)) {
+    let sum = |number: fn(&Input) -> u64| audit.inputs.iter().map(number).sum::<u64>();
+    let (usable, computed) = (sum(|i| i.usable), sum(|i| i.computed));
+    let single = sum(|i| i.single);
+    if let ([_, positive], 1..) = (classes.as_slice(), single) {
         let rest = match audit
             .inputs
             .iter()
@@ -53,12 +56,14 @@ pub(super) fn what_was_read(audit: &AuditReport) -> Vec<String> {
             true => "; every other label counts as not that",
             false => "",
         };
+        let rows = match single >= usable {
+            true => "One probability a row".to_owned(),
+            false => format!("One probability in {single} rows"),
+        };
         out.push(format!(
-            "One probability a row, taken as that of the positive class {positive}{rest}"
+            "{rows}, taken as that of the positive class {positive}{rest}"
         ));
     }
-    let sum = |number: fn(&Input) -> u64| audit.inputs.iter().map(number).sum::<u64>();
-    let (usable, computed) = (sum(|i| i.usable), sum(|i| i.computed));
     out.push(match computed {
         0 => "Answers: as logged".to_owned(),
         n if n >= usable => {
@@ -93,17 +98,4 @@ pub(super) fn what_was_read(audit: &AuditReport) -> Vec<String> {
         out.push(format!("All checks but that of validity are {reason}"));
     }
     out
-}
-
-/// Whether rows hold one probability each.
-fn binary(audit: &AuditReport) -> bool {
-    audit.settings.classes.len() == 2
-        && audit.inputs.iter().all(|input| {
-            let names = &input.reading.probabilities;
-            matches!(names.as_slice(), [_])
-        })
-        && audit
-            .inputs
-            .iter()
-            .any(|input| input.reading.positive.is_some() || audit.settings.classes == ["0", "1"])
 }

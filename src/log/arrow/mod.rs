@@ -15,7 +15,7 @@ mod batch;
 mod flat;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};
 
 use bytes::Bytes;
@@ -34,6 +34,9 @@ const SCHEMA: u8 = 1;
 const DICTIONARY: u8 = 2;
 const RECORDS: u8 = 3;
 
+/// Memory that a message takes beside its bytes: two handles with their counters.
+const WAITING: usize = 256;
+
 /// What a column is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
@@ -51,6 +54,10 @@ pub(super) struct ArrowReader<R> {
     roles: Vec<Vec<Role>>,
     columns: Columns,
     dictionaries: BTreeMap<i64, Vec<Cell>>,
+    /// Batches that came before the dictionaries that they use.
+    waiting: VecDeque<Message>,
+    /// Bytes of all that ever waited.
+    waited: u64,
     messages: u64,
     rows: u64,
     limits: Limits,
@@ -209,6 +216,8 @@ impl<R: Read> ArrowReader<R> {
             roles,
             columns,
             dictionaries: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            waited: 0,
             messages: 1,
             rows: 0,
             limits: *limits,
@@ -227,7 +236,7 @@ impl<R: Read> ArrowReader<R> {
     pub(super) fn fill(&mut self, batch: &mut TableBatch) -> Result<bool, TableError> {
         batch.rows = 0;
         loop {
-            let Some(message) = message(&mut self.reader, &self.limits)? else {
+            let Some(message) = self.next()? else {
                 // What follows is part of the file, and of its digest.
                 io::copy(&mut self.reader, &mut io::sink()).map_err(TableError::Read)?;
                 return Ok(false);
@@ -261,6 +270,32 @@ impl<R: Read> ArrowReader<R> {
                 Some(_) => {}
                 None => return Err(not_arrow(&format!("message {number} cannot be read"))),
             }
+        }
+    }
+
+    /// The next message. In a file dictionaries may stand behind the batches that use them, as Polars writes
+    /// them; such batches wait, as many as a group may be large.
+    fn next(&mut self) -> Result<Option<Message>, TableError> {
+        let complete = self.fields.iter().zip(&self.roles).all(|(field, roles)| {
+            let known = |(id, _): &(i64, Kind)| self.dictionaries.contains_key(id);
+            roles.is_empty() || field.dictionary.as_ref().is_none_or(known)
+        });
+        if complete && !self.waiting.is_empty() {
+            return Ok(self.waiting.pop_front());
+        }
+        loop {
+            let Some(message) = message(&mut self.reader, &self.limits)? else {
+                return Ok(self.waiting.pop_front());
+            };
+            let root = Table::root(&message.description);
+            if complete || root.and_then(|root| root.byte(1)) != Some(RECORDS) {
+                return Ok(Some(message));
+            }
+            // What a message takes beside its bytes counts too, so that empty ones come to an end.
+            let own = message.body.len() + message.description.len() + WAITING;
+            self.waited = self.waited.saturating_add(own as u64);
+            self.limits.group_bytes(self.waited)?;
+            self.waiting.push_back(message);
         }
     }
 

@@ -29,6 +29,7 @@ use std::fmt;
 
 pub use entity::{ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
 pub(super) use entity::{canonical, listed, position};
+pub(super) use parse::OF_COLUMNS;
 pub use prediction::{Given, JsonLayout, LoggedUncertainty, Prediction};
 
 use super::brief::brief_name;

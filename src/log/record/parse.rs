@@ -432,6 +432,10 @@ impl<K: Fn(&str) -> Option<&'static str>> Visitor<'_> for Key<'_, K> {
     }
 }
 
+/// What pandas writes unless it is asked for rows.
+pub(in crate::log) const OF_COLUMNS: &str = "one object of whole columns is not read; write one object a row \
+                                             (in pandas orient=\"records\")";
+
 /// Stamps a seed that is its own visitor for one value.
 macro_rules! value_seed {
     ($(#[$doc:meta])* $name:ident -> $value:ty, $method:ident, $expecting:literal, { $($visits:tt)* }) => {
@@ -537,17 +541,14 @@ value_seed!(
             ))
         }
         fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
-            Err(A::Error::custom(
-                "an object: one object of whole columns is not read; write one object a row (in pandas \
-                 orient=\"records\")",
-            ))
+            Err(A::Error::custom(format!("an object: {OF_COLUMNS}")))
         }
     }
 );
 
 value_seed!(
     /// A number, whole or not, rounded to the nearest double.
-    Number -> f64, deserialize_f64, "a number", {
+    Number -> f64, deserialize_any, "a number", {
         fn visit_f64<E: Error>(self, number: f64) -> Result<f64, E> {
             Ok(number)
         }
@@ -556,6 +557,9 @@ value_seed!(
         }
         fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
             Ok(number as f64)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<f64, A::Error> {
+            Err(A::Error::custom(format!("an object, where a number is expected: {OF_COLUMNS}")))
         }
     }
 );

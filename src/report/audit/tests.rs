@@ -149,6 +149,7 @@ fn sample(text: &str) -> AuditReport {
             usable: 10,
             computed: 1,
             rounded: 1,
+            single: 0,
             reading: hostile_reading(text),
             fitted_on: Some(true),
         }],
