@@ -24,8 +24,8 @@ mod writer;
 use self::writer::Writer;
 
 const EXAMPLES: &str = "\
-The log comes out in the format that it went in, compressed where it was: same rows, same order, every
-other field and column as it was, with the calibrated probabilities in place of the logged ones. (Arrow is
+The log comes out in the format that it went in, compressed if the name of the output ends in .gz or .zst:
+same rows, same order, every other field and column as it was, with the calibrated probabilities in place of the logged ones. (Arrow is
 read but not written.) Labels
 are not needed. A JSON line without an answer gets the one that follows from its evidence, as by `lpf
 infer` with the same options. A conformal map leaves the probabilities as they are and adds the set of

@@ -1,5 +1,7 @@
 //! A log on its way out, in the format that it came in.
 
+use std::path::Path;
+
 use super::super::Failure;
 use super::super::input::is_stream;
 use super::super::output::Output;
@@ -90,7 +92,7 @@ impl Writer {
             Kind::JsonLines | Kind::Json | Kind::Csv => Form::Lines {
                 array: reader.kind() == Kind::Json,
                 begun: false,
-                packed: Packed::new(reader.reading().compression.as_deref())
+                packed: Packed::for_file(args.output.as_deref())
                     .map_err(|error| Failure::write("the output", error))?,
             },
             Kind::Parquet if sets => {
@@ -225,20 +227,22 @@ impl Table {
 }
 
 impl Packed {
+    /// As the name of the output says; standard output is plain text.
     #[cfg(feature = "parquet")]
-    fn new(compression: Option<&str>) -> std::io::Result<Self> {
-        Ok(match compression {
-            Some("gzip") => Packed::Gzip(flate2::write::GzEncoder::new(
+    fn for_file(output: Option<&Path>) -> std::io::Result<Self> {
+        let ending = output.and_then(Path::extension);
+        Ok(match ending.and_then(std::ffi::OsStr::to_str) {
+            Some("gz") => Packed::Gzip(flate2::write::GzEncoder::new(
                 Vec::new(),
                 flate2::Compression::default(),
             )),
-            Some("zstd") => Packed::Zstd(zstd::stream::write::Encoder::new(Vec::new(), 3)?),
+            Some("zst") => Packed::Zstd(zstd::stream::write::Encoder::new(Vec::new(), 3)?),
             _ => Packed::Not,
         })
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn new(_: Option<&str>) -> std::io::Result<Self> {
+    fn for_file(_: Option<&Path>) -> std::io::Result<Self> {
         Ok(Packed::Not)
     }
 

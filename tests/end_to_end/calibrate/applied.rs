@@ -290,4 +290,16 @@ fn every_format_comes_out_as_it_went_in() {
             .unwrap()
             .starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
     );
+    // The name of what is written decides, not that of what is read.
+    let (found, _) = applied("log.csv.zst", "plain.csv");
+    assert_eq!(found, want);
+    let plain = fs::read(folder.join("plain.csv")).unwrap();
+    assert!(plain.starts_with(text.lines().next().unwrap().as_bytes()));
+    let (found, _) = applied("plain.csv", "packed.csv.gz");
+    assert_eq!(found, want);
+    assert!(
+        fs::read(folder.join("packed.csv.gz"))
+            .unwrap()
+            .starts_with(&[0x1f, 0x8b])
+    );
 }
