@@ -17,7 +17,7 @@ use crate::root;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Committed {
-    /// Names and versions of the tools that ran.
+    /// Names and versions of the tools of the last run.
     pub versions: BTreeMap<String, String>,
     /// The digest of each source that any harness reaches.
     pub sources: BTreeMap<String, String>,
@@ -37,6 +37,9 @@ pub struct Proof {
     pub covers: Option<(u64, u64)>,
     /// The sources that it reaches.
     pub reaches: BTreeSet<String>,
+    /// The tools of an earlier run, where they were others than those of the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<BTreeMap<String, String>>,
 }
 
 fn path() -> PathBuf {
@@ -72,6 +75,7 @@ impl Committed {
                 seconds: checked.seconds,
                 covers: checked.covers,
                 reaches,
+                versions: None,
             };
             record.harnesses.insert(name.clone(), proof);
         }
@@ -124,7 +128,12 @@ impl Committed {
 
     /// Takes over what a later run proved.
     pub fn add(&mut self, later: &Committed) {
-        self.versions.clone_from(&later.versions);
+        if self.versions != later.versions {
+            let earlier = std::mem::replace(&mut self.versions, later.versions.clone());
+            for proof in self.harnesses.values_mut() {
+                proof.versions.get_or_insert_with(|| earlier.clone());
+            }
+        }
         self.sources.extend(later.sources.clone());
         self.harnesses.extend(later.harnesses.clone());
     }
@@ -209,6 +218,15 @@ mod tests {
         assert_eq!(kept, record("2026-01-02").unwrap());
         kept.add(&record("2026-01-03").unwrap());
         assert_eq!(kept, record("2026-01-03").unwrap());
+        // Tools of other versions: what an earlier run proved keeps the names of its own.
+        let mut newer = record("2026-01-03").unwrap();
+        newer.versions = [("cbmc".to_owned(), "7".to_owned())].into();
+        newer.harnesses.clear();
+        let mut mixed = kept.clone();
+        mixed.add(&newer);
+        assert_eq!(mixed.versions, newer.versions);
+        let old = &mixed.harnesses["proofs::kish::a"].versions;
+        assert_eq!(old.as_ref(), Some(&kept.versions));
         // A source that changed, and a harness that Kani is not asked about any more.
         let mut changed = kept.clone();
         let digest = changed.sources.get_mut("src/bounds/kish.rs").unwrap();

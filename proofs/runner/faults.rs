@@ -41,6 +41,10 @@ const fn fault(
 /// Each is the kind of slip that a numeric core invites.
 #[rustfmt::skip]
 pub const FAULTS: &[Fault] = &[
+    fault("uniform over the support", "src/simplex/normalize.rs",
+        "    let total = canonical_sum(values);\n    for value in values.iter_mut() {",
+        "    let total = S::from_count(values.iter().filter(|v| !v.is_zero()).count());\n    for value in values.iter_mut() {\n        if !value.is_zero() {\n            *value = S::one();\n        }")
+        .by("normalization::normalize_of_2_small_doubles_is_the_quotient_by_the_sum"),
     fault("forget to subtract the maximum", "src/simplex/normalize.rs",
         "*x = (*x - max).exp();",
         "*x = (*x).exp();")
@@ -207,10 +211,6 @@ pub const FAULTS: &[Fault] = &[
         "count.clone() * rows[i].clone() - sums[i % classes].clone();",
         "count.clone() * rows[i].clone();")
         .by("decomposition::decomposition_of_3_samples_of_2_classes_is_an_identity"),
-    fault("uniform over the support", "src/simplex/normalize.rs",
-        "    let total = canonical_sum(values);\n    for value in values.iter_mut() {",
-        "    let total = S::from_count(values.iter().filter(|v| !v.is_zero()).count());\n    for value in values.iter_mut() {\n        if !value.is_zero() {\n            *value = S::one();\n        }")
-        .by("normalization::normalize_of_2_small_doubles_is_the_quotient_by_the_sum"),
     fault("divide by the number of classes", "src/simplex/normalize.rs",
         "    let total = canonical_sum(values);",
         "    let total = S::from_count(values.len());")
