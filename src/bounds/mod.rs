@@ -132,7 +132,7 @@ pub use t5_prime::{
     certified_delta, certified_items, hilbert_from_l1, hilbert_from_l1_one_sided, robust_l1,
     robust_l1_of_factors,
 };
-pub use t6::{sample_complexity_constant, too_few_items};
+pub use t6::{leaning_items, sample_complexity_constant, too_few_items};
 pub use t6_prime::{
     bayes_error_bound, bayes_error_exact, bayes_error_floor, chernoff_information, sufficient_items,
 };

@@ -6,7 +6,9 @@ use num_traits::One;
 use super::exact::{Tally, distributions, fraction, l1, normalized, power};
 use super::t1::ITEMS;
 use super::{Check, Context, Outcome, of_witness, row_name};
-use crate::bounds::{Witness, first_corruption_violation, tuple, witness_against_constant};
+use crate::bounds::{
+    Witness, equal_shifts, first_corruption_violation, tuple, witness_against_constant,
+};
 use crate::ledger::expr::overlap;
 use crate::ledger::verdict::Finding;
 
@@ -46,6 +48,16 @@ fn corruption(cx: &Context<'_>) -> Outcome {
             tuple(&moved)
         ),
     )?;
+    let most = cx.number("sec:assumptions/K_max")?;
+    let fewer = equal_shifts(5, &fraction(2, 5), &delta, &constant).filter(Witness::refutes);
+    if let Some(witness) = fewer.filter(|_| fraction(5, 1) <= most.value()) {
+        finding.evidence.push(format!(
+            "within the {most} items of assumption 5 too: two of five replaced (ε = 2/5), as above: {:.6} where \
+             {:.6} is claimed",
+            witness.quantity.approx(),
+            witness.bound.approx()
+        ));
+    }
     finding.evidence.push(
         "for every C: replace all K factors (ε = 1), each by δ = 1/K, K > 16C²/9; the product moves by \
          tanh(K·artanh(1/K)) > tanh 1 > 3/4, and C·ε·δ·√K = C/√K < 3/4"

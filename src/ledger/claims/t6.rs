@@ -5,7 +5,7 @@ use super::t1::ITEMS;
 use super::{Check, Context, Outcome, of_witness, row_name};
 use crate::bounds::{
     Joint, Witness, bayes_error_bound, bayes_error_exact, bayes_error_floor, chernoff_information,
-    too_few_items, tuple,
+    leaning_items, too_few_items, tuple,
 };
 use crate::ledger::LedgerError;
 use crate::ledger::paper::Printed;
@@ -56,8 +56,28 @@ fn enough_items(cx: &Context<'_>) -> Outcome {
         witness,
         &format!("items that say nothing, prior {prior}, as many as the theorem asks for"),
     )?;
+    finding.evidence.extend(within_few(cx)?);
     finding.evidence.extend(not_needed(cx)?);
     Ok(finding)
+}
+
+/// Within assumption 5, and with the variance that the factors have: `None` where the claim holds.
+fn within_few(cx: &Context<'_>) -> Result<Option<String>, LedgerError> {
+    let delta = cx.number("sec:thm1/delta")?.value();
+    let most = cx.number("sec:assumptions/K_max")?;
+    let few = (1..=5).find_map(|items: u32| {
+        let witness = leaning_items(items, &fraction(1, 10), &delta).filter(Witness::refutes)?;
+        (fraction(items.into(), 1) <= most.value()).then_some((items, witness))
+    });
+    Ok(few.map(|(items, witness)| {
+        format!(
+            "within the {most} items of assumption 5, K = {items}, and with the factors' own variance: {:.6} > \
+             {:.6}; {}",
+            witness.quantity.approx(),
+            witness.bound.approx(),
+            witness.steps.join(" ")
+        )
+    }))
 }
 
 /// The other sense of "requires": a fair coin and one item that is right three times in four, with its
