@@ -34,7 +34,7 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 use super::expr::{Expr, LedgerError, Reading, overlap, shown};
-use super::paper::{DependencyGraph, Node, Paper, Printed, Value};
+use super::paper::{Cell, DependencyGraph, Node, Paper, Printed, Value};
 use super::recompute::{self, Kind, Recomputation};
 use super::records::Records;
 use super::text::{TextError, embedded, lines};
@@ -394,14 +394,16 @@ fn numbers(id: &str, recomputations: &[Recomputation], context: &Context<'_>) ->
         repeats += usize::from(entry.kind == Kind::Repeat);
         let sign = if outcome.agrees { "agrees" } else { "differs" };
         let shown = outcome.shown();
+        let cell = context.paper.paper().cell(&outcome.cell);
+        let cell = cell.map_or_else(|| outcome.cell.clone(), Cell::whereabouts);
         if entry.kind == Kind::Derived || !outcome.agrees {
             evidence.push(format!(
-                "{}: printed {}; {} = {shown}; {sign}",
-                outcome.cell, outcome.printed, outcome.formula
+                "{cell}: printed {}; {} = {shown}; {sign}",
+                outcome.printed, outcome.formula
             ));
         }
         if !outcome.agrees {
-            differing.push((outcome.cell, outcome.printed, shown));
+            differing.push((cell, outcome.printed, shown));
         }
     }
     if repeats > 0 {
@@ -413,15 +415,15 @@ fn numbers(id: &str, recomputations: &[Recomputation], context: &Context<'_>) ->
         }
         None => {
             let what = match cells.len() {
-                1 => "one cell agrees within rounding".to_owned(),
-                n => format!("{n} cells agree within rounding"),
+                1 => "one number agrees within rounding".to_owned(),
+                n => format!("{n} numbers agree within rounding"),
             };
             Finding::reproduced(what, evidence)
         }
         Some((cell, printed, shown)) => Finding::inconsistent(
             format!("{printed} ({cell})"),
             format!(
-                "{shown}; {} of {} cells differ",
+                "{shown}; {} of {} numbers differ",
                 distinct(&differing),
                 cells.len()
             ),

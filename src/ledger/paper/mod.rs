@@ -96,6 +96,35 @@ pub struct Cell {
     pub value: Value,
 }
 
+impl Cell {
+    /// Where a reader finds it: `tab:thm5/eps=0.2/ratio` is `Section 6.5, Table 5, ε = 0.2, ratio`.
+    pub fn whereabouts(&self) -> String {
+        let name = self.id.strip_prefix(self.place.label).unwrap_or(&self.id);
+        let parts = name.split('/').filter(|part| !part.is_empty());
+        parts.fold(self.place.name.to_owned(), |said, part| {
+            let words: Vec<&str> = part.split('-').map(word).collect();
+            let words = words.join(" ").replace("eps=", "ε=");
+            format!(
+                "{said}, {}",
+                words.replace('=', " = ").replace(".sd", ", deviation")
+            )
+        })
+    }
+}
+
+/// What a reader calls a word of an id.
+fn word(of: &str) -> &str {
+    match of {
+        "ece" => "ECE",
+        "epsilon" | "eps" => "ε",
+        "delta" => "δ",
+        "lambda" => "λ",
+        "sigma" => "σ",
+        "p95" => "95th percentile",
+        other => other,
+    }
+}
+
 /// The id was asked for and is not in the paper's data, or holds a word instead of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuchCell {
@@ -303,6 +332,32 @@ mod tests {
         }
         assert_eq!(paper.rows("tab:thm2").len(), 5);
         assert_eq!(paper.rows("tab:thm2")[1], "tab:thm2/M=8");
+    }
+
+    #[test]
+    fn a_reader_is_told_places_and_not_ids() {
+        let paper = Paper::published();
+        for (id, said) in [
+            ("sec:thm1/C", "Section 3.1, C"),
+            (
+                "tab:thm5/eps=0.2/ratio",
+                "Section 6.5, Table 5, ε = 0.2, ratio",
+            ),
+            (
+                "fig:calibration/learned-ece",
+                "Section 6.1, Figure 2, caption, learned ECE",
+            ),
+            (
+                "tab:thm2/M=16/mean.sd",
+                "Section 6.2, Table 2, M = 16, mean, deviation",
+            ),
+        ] {
+            assert_eq!(paper.cell(id).unwrap().whereabouts(), said);
+        }
+        for cell in &paper.cells {
+            let said = cell.whereabouts();
+            assert!(!said.contains([':', '/']), "{}: {said}", cell.id);
+        }
     }
 
     #[test]

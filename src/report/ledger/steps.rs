@@ -109,9 +109,11 @@ mod tests {
         assert_eq!(step("holds: A1: items"), Step::Meets("A1: items"));
         assert_eq!(step("otherwise: x"), Step::Reading(false, "x"));
         assert_eq!(
-            step("tab:thm6/K=1/bound: printed 24.28; 24.28/√1 = 24.2750 to 24.2850; agrees"),
+            step(
+                "Section 6.6, Table 6, K = 1, bound: printed 24.28; 24.28/√1 = 24.2750 to 24.2850; agrees"
+            ),
             Step::Printed {
-                cell: "tab:thm6/K=1/bound",
+                cell: "Section 6.6, Table 6, K = 1, bound",
                 printed: "24.28",
                 formula: "24.28/√1",
                 value: "24.2750 to 24.2850",
