@@ -4,10 +4,12 @@
 use num_traits::ToPrimitive;
 
 use super::{Context, Outcome, assumptions};
-use crate::experiments::{Counts, decoded_codes, same_text};
+use crate::aggregate::Method;
+use crate::experiments::{Contender, Counts, Trained, decoded_codes, same_text};
 use crate::ledger::expr::LedgerError;
 use crate::ledger::paper::Printed;
 use crate::ledger::verdict::Finding;
+use crate::simplex::Distribution;
 use crate::synthetic::{AuthorData, author_model};
 
 /// What a verdict on these data does not say.
@@ -85,5 +87,28 @@ pub(super) fn floor(cx: &Context<'_>) -> Outcome {
             "caveat: weights trained for this repository with the published code, not the paper's"
                 .to_owned(),
         ],
+    ))
+}
+
+/// Uniform averaging of the generator's test entities with the weights that the author's implementation
+/// trained, in one line.
+pub(super) fn averaging() -> Result<String, LedgerError> {
+    let main = AuthorData::main().map_err(failed)?;
+    let trained = Trained::with_author_weights(main, SEED).map_err(failed)?;
+    let entities = trained.test(0, u64::MAX).map_err(failed)?;
+    let answers = trained.answers(Contender::Method(Method::Uniform), &entities);
+    let answers = answers.map_err(failed)?;
+    let right = answers.iter().zip(&entities);
+    let right = right.filter(|(answer, entity)| answer.argmax() == entity.label);
+    let count = entities.len() as f64;
+    let accuracy = right.count() as f64 / count;
+    let largest = |answer: &Distribution| answer.probabilities()[answer.argmax()];
+    let confidence = answers.iter().map(largest).sum::<f64>() / count;
+    Ok(format!(
+        "on the generator's {} test entities, with weights trained with the published code, averaging is right in \
+         {:.1} % at a mean confidence of {:.1} %; {CAVEAT}",
+        entities.len(),
+        100.0 * accuracy,
+        100.0 * confidence
     ))
 }

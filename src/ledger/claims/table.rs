@@ -4,7 +4,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use super::exact::{Tally, distributions, fraction, normalized, power};
-use super::{Check, Context, Outcome};
+use super::{Check, Context, Outcome, author};
 use crate::bounds::{Joint, tuple};
 use crate::ledger::paper::{Account, DependencyGraph, Node};
 use crate::ledger::verdict::Finding;
@@ -203,10 +203,13 @@ fn overconfident(cx: &Context<'_>) -> Outcome {
     let words = cx.words("tab:theoretical-comparison/trust/baseline");
     Ok(Finding::not_reproducible(
         format!("{words}: neither confidence nor accuracy of averaging is printed"),
-        vec![format!(
-            "averages of calibrated items err the other way: three items right with probability {right} agree, \
-             their average is {right}, the truth {truth}"
-        )],
+        vec![
+            format!(
+                "averages of calibrated items err the other way: three items right with probability {right} agree, \
+                 their average is {right}, the truth {truth}"
+            ),
+            author::averaging()?,
+        ],
     ))
 }
 

@@ -134,8 +134,8 @@ pub(super) const REASONS: [(&str, VerdictKind, &str); 7] = [
     (
         "T7",
         VerdictKind::DependsOnReading,
-        "The two variances do add up exactly; that the aleatoric one stays the same as items are \
-         added is false.",
+        "For the mixture of decoded samples the two variances add up exactly; the aleatoric one \
+         stays the same on average over entities, not for each.",
     ),
 ];
 
