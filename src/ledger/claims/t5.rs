@@ -52,8 +52,8 @@ fn corruption(cx: &Context<'_>) -> Outcome {
     let fewer = equal_shifts(5, &fraction(2, 5), &delta, &constant).filter(Witness::refutes);
     if let Some(witness) = fewer.filter(|_| fraction(5, 1) <= most.value()) {
         finding.evidence.push(format!(
-            "within the {most} items of assumption 5 too: two of five replaced (ε = 2/5), as above: {:.6} where \
-             {:.6} is claimed",
+            "within the {most} items of assumption 5 too, two of five replaced in the same way (ε = 2/5): {:.6} \
+             where {:.6} is claimed",
             witness.quantity.approx(),
             witness.bound.approx()
         ));
