@@ -22,6 +22,8 @@ use crate::math::ln;
 pub const MAX_GROUPS: usize = 1000;
 /// A larger state is refused before it is read to the end.
 pub const MAX_MONITOR_BYTES: u64 = 64 << 20;
+/// More rows than any stream brings; one more can be counted.
+const MOST_ROWS: u64 = 1 << 44;
 /// Points kept for a plot.
 const POINTS: usize = 256;
 
@@ -425,11 +427,26 @@ impl Monitor {
             true => state.by_class.len() == state.classes.len(),
             false => state.by_class.is_empty(),
         };
-        if !state.watches().all(sound) || !classes_fit || state.by_group.len() > MAX_GROUPS {
+        let fits = state.rows <= MOST_ROWS && state.by_group.len() <= MAX_GROUPS;
+        if !fits || !state.watches().all(sound) || !classes_fit || !state.parts_fit() {
             return wrong("its numbers do not fit each other");
         }
         state.same(settings, classes)?;
         Ok(state)
+    }
+
+    /// Whether each watch is of what its place says, and no group is watched twice.
+    fn parts_fit(&self) -> bool {
+        let classes = self.by_class.iter().zip(&self.classes);
+        let mut groups = std::collections::BTreeSet::new();
+        self.all.part == Part::All
+            && classes
+                .into_iter()
+                .all(|(watch, name)| matches!(&watch.part, Part::Class(own) if own == name))
+            && self
+                .by_group
+                .iter()
+                .all(|watch| matches!(&watch.part, Part::Group(name) if groups.insert(name)))
     }
 
     /// That a state was saved with the same settings and classes.

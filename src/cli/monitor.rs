@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::Failure;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser};
-use super::output::{Output, check_distinct};
+use super::output::{Output, check_distinct, same};
 use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::answer::Answerer;
@@ -105,6 +105,12 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     for output in [&args.state, &args.html] {
         let inputs = args.options.files().chain([&*args.file]);
         check_distinct(output.as_deref(), inputs.chain(args.calibration.as_deref()))?;
+    }
+    let both = args.state.as_deref().zip(args.html.as_deref());
+    if let Some((_, page)) = both.filter(|(state, page)| state == page || same(state, page)) {
+        let what =
+            "--state and --html are one file, of which only the page would be left; name two";
+        return Err(Failure::Usage(format!("{}: {what}", page.display())));
     }
     let failed = |error: Error| Failure::of(error, &args.file);
     let mut builder = args.options.builder(args.aggregation).limits(*limits);

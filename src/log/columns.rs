@@ -170,7 +170,12 @@ impl Columns {
     /// # Errors
     /// Where their names cannot tell them apart.
     #[cfg(feature = "parquet")]
-    pub(super) fn take_classes(&mut self, classes: Vec<String>) -> Result<(), ColumnsError> {
+    pub(super) fn take_classes(
+        &mut self,
+        classes: Vec<String>,
+        limits: &Limits,
+    ) -> Result<(), ColumnsError> {
+        limits.classes(classes.len() as u64)?;
         check_names(&classes).map_err(ColumnsError::Classes)?;
         self.classes = Some(classes);
         Ok(())

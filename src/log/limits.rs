@@ -112,10 +112,10 @@ limits! {
     state_bytes "state-bytes" 64 << 20, "bytes in the state of an audit";
     slices "slices" 1000, "slices of an audit: values of the fields given by --by, and of their pairs";
     unpacked_bytes "unpacked-bytes" 1 << 38, "bytes of a compressed log, once unpacked";
-    footer_bytes "footer-bytes" 16 << 20, "bytes in the description of a Parquet file";
+    footer_bytes "footer-bytes" 16 << 20, "bytes in the description of a Parquet or Arrow file";
     columns "columns" 1 << 17, "columns of a file, counted in every row group and at every level of nesting";
-    depth "depth" 64, "levels of nesting in the schema of a Parquet file";
-    group_bytes "group-bytes" 256 << 20, "bytes in memory at once for a row group of a Parquet file; write smaller pages";
+    depth "depth" 64, "levels of nesting in the schema of a Parquet or Arrow file";
+    group_bytes "group-bytes" 256 << 20, "bytes in memory at once for a row group of a Parquet file or a batch of an Arrow file; write smaller pages or batches";
 }
 
 impl Limits {

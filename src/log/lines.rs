@@ -133,8 +133,10 @@ impl<R: Read> LineReader<R> {
             .unwrap_or_default()
             .trim_ascii()
             .is_empty();
-        if !blank {
-            batch.lines.push((self.line, start..end));
+        match blank {
+            false => batch.lines.push((self.line, start..end)),
+            // A batch that is full of nothing would look like the end.
+            true => batch.bytes.truncate(start),
         }
         Ok(true)
     }
@@ -160,6 +162,16 @@ mod tests {
         assert_eq!(all(b"\na\r\n \n\r\n b"), want);
         assert_eq!(all(b""), []);
         assert_eq!(all(b"\n\n"), []);
+    }
+
+    #[test]
+    fn any_number_of_blank_lines_is_not_the_end() {
+        let text = [&b"first\n"[..], &b" \n".repeat(BATCH_BYTES), b"last\n"].concat();
+        let lines = BATCH_BYTES as u64;
+        assert_eq!(
+            all(&text),
+            [(1, b"first".to_vec()), (lines + 2, b"last".to_vec())]
+        );
     }
 
     #[test]

@@ -12,6 +12,9 @@ use super::row::{Reason, RowError};
 pub(super) const SEVERAL_LABELS: &str = "lists of classes: logs with several labels a row are not audited; \
                                          audit each label by itself, as a log of its own";
 
+/// Values in one batch: enough work to share among threads, little enough to be forgotten.
+pub(super) const BATCH_VALUES: usize = 1 << 17;
+
 /// Some rows of a table, in order, with their numbers.
 #[derive(Debug, Default)]
 pub struct TableBatch {
@@ -57,6 +60,31 @@ impl Lists {
         let end = |row: usize| self.ends.get(row).copied().unwrap_or_default();
         let start = row.checked_sub(1).map_or(0, end);
         self.values.get(start..end(row)).unwrap_or_default()
+    }
+
+    /// Where the values of a row begin.
+    fn start(&self, row: usize) -> usize {
+        let before = row.checked_sub(1).and_then(|row| self.ends.get(row));
+        before.copied().unwrap_or_default()
+    }
+
+    /// The lists of some of the rows.
+    pub(super) fn rows(&self, rows: std::ops::Range<usize>) -> Lists {
+        let start = self.start(rows.start);
+        let ends = self.ends.get(rows).unwrap_or_default();
+        let end = ends.last().copied().unwrap_or(start);
+        Lists {
+            ends: ends.iter().map(|end| end - start).collect(),
+            values: self.values.get(start..end).unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// The end of the first of these rows that have no more than `most` values, one row at least.
+    pub(super) fn end_within(&self, rows: std::ops::Range<usize>, most: usize) -> usize {
+        let start = self.start(rows.start);
+        let ends = self.ends.get(rows.clone()).unwrap_or_default();
+        let within = ends.partition_point(|end| end - start <= most).max(1);
+        rows.end.min(rows.start + within)
     }
 }
 
@@ -268,5 +296,13 @@ mod tests {
         assert_eq!(lists.get(0), [0.5, 0.5]);
         assert_eq!((lists.get(1), lists.get(2)), (&[][..], &[1.0][..]));
         assert!(lists.get(3).is_empty());
+        let last = lists.rows(1..3);
+        assert_eq!((last.get(0), last.get(1)), (&[][..], &[1.0][..]));
+        assert_eq!(lists.rows(0..2).values, [0.5, 0.5]);
+        assert!(lists.rows(3..3).values.is_empty());
+        // Two rows of two values, the third has one more; a row that is too long goes by itself.
+        let end = |from, most| lists.end_within(from..3, most);
+        assert_eq!((end(0, 2), end(0, 3), end(0, 1), end(1, 0)), (2, 3, 1, 2));
+        assert_eq!(lists.end_within(3..3, 9), 3);
     }
 }

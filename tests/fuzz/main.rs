@@ -2,7 +2,7 @@
 //!
 //! Each target first replays its committed corpus (`tests/fuzz/corpus/TARGET`), then inputs that
 //! bolero draws: files of the corpus, changed in places, cut, repeated and spliced. Under
-//! `cargo test` that lasts six seconds a target, a minute for all ten, or `LPF_FUZZ_SECONDS` each;
+//! `cargo test` that lasts five seconds a target, about a minute for all, or `LPF_FUZZ_SECONDS` each;
 //! the same targets run under libFuzzer, guided by coverage, with `make fuzz` (`fuzz/`). An input that fails
 //! is printed, and belongs into the corpus once it is mended.
 
@@ -188,8 +188,8 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
 }
 
 fn time() -> Duration {
-    /// For each of ten targets, so that all of them take a minute.
-    const SECONDS: f64 = 6.0;
+    /// For each target, so that all of them take about a minute.
+    const SECONDS: f64 = 5.0;
     let seconds = std::env::var("LPF_FUZZ_SECONDS").ok();
     Duration::from_secs_f64(seconds.and_then(|s| s.parse().ok()).unwrap_or(SECONDS))
 }

@@ -1,7 +1,7 @@
 //! The targets, one for each reader.
 
 use super::*;
-use lpf::audit::{Gate, Log, read_state, write_state};
+use lpf::audit::{Gate, Log, Monitor, MonitorSettings, read_state, write_state};
 use lpf::log::{
     Batch, Entity, Expectations, Fields, Format, Kind, Limits, LineReader, LogReader, Prediction,
     Record,
@@ -135,6 +135,43 @@ target!(parquet_log, |bytes: &[u8], in_full: bool| {
     let file = std::io::Cursor::new(bytes.to_vec());
     match LogReader::parquet(file, &Fields::default()) {
         Ok(reader) => audited(Audit::of(Log::reader("log", reader)), in_full),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});
+
+#[cfg(feature = "parquet")]
+target!(arrow_log, |bytes: &[u8], in_full: bool| {
+    let format = Format::of(Kind::Arrow);
+    audited(Audit::of(Log::stream("log", bytes)).format(format), in_full);
+});
+
+target!(json_array, |bytes: &[u8], in_full: bool| {
+    let format = Format::of(Kind::Json);
+    audited(Audit::of(Log::stream("log", bytes)).format(format), in_full);
+});
+
+target!(monitor, |bytes: &[u8], _: bool| {
+    let settings = MonitorSettings {
+        alpha: 0.05,
+        margin: 0.02,
+        by_class: true,
+        by: Some("site".to_string()),
+        calibration: None,
+    };
+    let classes = ["a".to_string(), "b".to_string()];
+    match Monitor::read(bytes, &settings, &classes) {
+        Ok(mut monitor) => {
+            for i in 0..8 {
+                let confidence = f64::from(i) / 8.0;
+                monitor
+                    .add(confidence, 0, i % 3 == 0, Some("north"))
+                    .unwrap();
+            }
+            let page = lpf::report::monitor_html(&monitor);
+            assert!(!page.contains('\u{1b}'));
+            let again = monitor.to_json();
+            assert!(Monitor::read(again.as_bytes(), &settings, &classes).is_ok());
+        }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 });

@@ -104,6 +104,10 @@ fn other_settings_and_states_that_are_none_are_refused_by_name() {
         ("lpf-monitor", "other"),
         ("\"version\":1", "\"version\":2"),
         ("\"rows\":10", "\"rows\":1"),
+        // One more could not be counted.
+        ("\"rows\":10", "\"rows\":18446744073709551615"),
+        ("{\"class\":\"low\"}", "{\"class\":\"high\"}"),
+        ("\"part\":\"all\"", "\"part\":{\"group\":\"x\"}"),
         ("\"stride\":1", "\"stride\":0"),
         ("\"errors\":[\"", "\"errors\":[\"-"),
         ("\"alpha\":0.05", "\"alpha\":5"),

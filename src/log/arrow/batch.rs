@@ -35,7 +35,8 @@ pub(super) struct Buffers<'a> {
     node: usize,
     buffer: usize,
     view: usize,
-    unpacked: u64,
+    /// Bytes that were unpacked or decoded.
+    held: u64,
 }
 
 /// A column.
@@ -86,7 +87,7 @@ impl<'a> Buffers<'a> {
             node: 0,
             buffer: 0,
             view: 0,
-            unpacked: 0,
+            held: 0,
         })
     }
 
@@ -129,6 +130,22 @@ impl<'a> Buffers<'a> {
         length.ok_or(BatchError::Damaged("there are fewer columns than it says"))
     }
 
+    /// That so many bytes more are within the limit, before there is room for them.
+    fn hold(&mut self, bytes: u64) -> Result<(), BatchError> {
+        self.held = self.held.saturating_add(bytes);
+        Ok(self.limits.group_bytes(self.held)?)
+    }
+
+    /// The same for a column of so many values: a bit may become a cell, and a list may take no bits at all.
+    fn hold_values<V>(&mut self, length: usize) -> Result<(), BatchError> {
+        self.hold((length as u64).saturating_mul(size_of::<V>() as u64))
+    }
+
+    /// How many bytes were unpacked or decoded so far.
+    pub(super) fn held(&self) -> u64 {
+        self.held
+    }
+
     /// The next buffer, unpacked.
     fn next(&mut self) -> Result<Bytes, BatchError> {
         let buffers = self.buffers.filter(|all| self.buffer < all.length);
@@ -159,8 +176,7 @@ impl<'a> Buffers<'a> {
             size => {
                 let wrong = BatchError::Damaged("a buffer has fewer than no bytes");
                 let size = u64::try_from(size).map_err(|_| wrong)?;
-                self.unpacked = self.unpacked.saturating_add(size);
-                self.limits.group_bytes(self.unpacked)?;
+                self.hold(size)?;
                 let size = usize::try_from(size).map_err(|_| SHORT)?;
                 let block = bytes.get(8..).unwrap_or_default();
                 let unpacked = codec.unpacked(block, size).map_err(BatchError::Damaged)?;
@@ -180,10 +196,11 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Enters a column of structs.
-    pub(super) fn open_struct(&mut self) -> Result<(), BatchError> {
+    /// Enters a column of structs: how many there are.
+    pub(super) fn open_struct(&mut self) -> Result<usize, BatchError> {
         let length = self.length()?;
-        self.valid(length).map(|_| ())
+        self.valid(length)?;
+        Ok(length)
     }
 
     /// The next column as numbers, NaN where there is none.
@@ -191,6 +208,7 @@ impl<'a> Buffers<'a> {
         let length = self.length()?;
         let valid = self.valid(length)?;
         let data = self.next()?;
+        self.hold_values::<f64>(length)?;
         let mut out = Vec::with_capacity(length.min(data.len()));
         for row in 0..length {
             let number = number(kind, &data, row).ok_or(SHORT)?;
@@ -224,6 +242,8 @@ impl<'a> Buffers<'a> {
                 _ => usize::try_from(whole(&ends, row, 4, true)?).ok(),
             }
         };
+        self.hold_values::<f64>(numbers.len())?;
+        self.hold_values::<usize>(length)?;
         let mut out = Lists::default();
         for row in 0..length {
             if valid.at(row) {
@@ -248,6 +268,7 @@ impl<'a> Buffers<'a> {
         let length = self.length()?;
         let valid = self.valid(length)?;
         let first = self.next()?;
+        self.hold_values::<Cell>(length)?;
         let mut out = Vec::with_capacity(length.min(8 * first.len()));
         if let Some((_, index)) = &field.dictionary {
             let Kind::Whole { bytes, signed } = *index else {

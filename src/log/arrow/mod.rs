@@ -27,7 +27,7 @@ use super::columns::Columns;
 use super::fields::Fields;
 use super::limits::Limits;
 use super::parquet::TableError;
-use super::table::{Answers, Cell, Names, SEVERAL_LABELS, TableBatch};
+use super::table::{Answers, BATCH_VALUES, Cell, Names, SEVERAL_LABELS, TableBatch};
 
 /// Types of messages.
 const SCHEMA: u8 = 1;
@@ -53,14 +53,31 @@ pub(super) struct ArrowReader<R> {
     /// What each column is read for, if for anything.
     roles: Vec<Vec<Role>>,
     columns: Columns,
-    dictionaries: BTreeMap<i64, Vec<Cell>>,
+    dictionaries: BTreeMap<i64, Dictionary>,
     /// Batches that came before the dictionaries that they use.
     waiting: VecDeque<Message>,
     /// Bytes of all that ever waited.
     waited: u64,
+    open: Option<Open>,
     messages: u64,
     rows: u64,
     limits: Limits,
+}
+
+/// The values of a dictionary, of one message or more.
+#[derive(Default)]
+struct Dictionary {
+    cells: Vec<Cell>,
+    /// What they keep in memory: each of them a message, as texts are parts of it.
+    held: u64,
+}
+
+/// A batch of the file, which may be as large as the limits allow, on its way out in smaller ones.
+struct Open {
+    decoded: Vec<Vec<Decoded>>,
+    rows: usize,
+    given: usize,
+    half: bool,
 }
 
 /// One message: its description and its body.
@@ -208,7 +225,7 @@ impl<R: Read> ArrowReader<R> {
             && field.kind == Kind::Struct
         {
             let classes = field.children.iter().map(|child| child.name.clone());
-            columns.take_classes(classes.collect())?;
+            columns.take_classes(classes.collect(), limits)?;
         }
         Ok(ArrowReader {
             reader,
@@ -218,6 +235,7 @@ impl<R: Read> ArrowReader<R> {
             dictionaries: BTreeMap::new(),
             waiting: VecDeque::new(),
             waited: 0,
+            open: None,
             messages: 1,
             rows: 0,
             limits: *limits,
@@ -236,6 +254,14 @@ impl<R: Read> ArrowReader<R> {
     pub(super) fn fill(&mut self, batch: &mut TableBatch) -> Result<bool, TableError> {
         batch.rows = 0;
         loop {
+            if let Some(open) = &mut self.open {
+                let to = open.next_end();
+                if to > open.given {
+                    self.put(to, batch);
+                    return Ok(true);
+                }
+                self.open = None;
+            }
             let Some(message) = self.next()? else {
                 // What follows is part of the file, and of its digest.
                 io::copy(&mut self.reader, &mut io::sink()).map_err(TableError::Read)?;
@@ -252,16 +278,8 @@ impl<R: Read> ArrowReader<R> {
             match header {
                 Some((RECORDS, table)) => {
                     let buffers = Buffers::new(table, &message.body, &self.limits);
-                    let buffers = buffers.map_err(fail)?;
-                    let rows = buffers.rows();
-                    self.put(buffers, batch).map_err(fail)?;
-                    batch.rows = rows;
-                    batch.first = self.rows + 1;
-                    batch.limits = self.limits;
-                    self.rows += rows as u64;
-                    if rows > 0 {
-                        return Ok(true);
-                    }
+                    let opened = self.decoded(buffers.map_err(fail)?).map_err(fail)?;
+                    self.open = Some(opened);
                 }
                 Some((DICTIONARY, table)) => {
                     self.dictionary(table, &message.body).map_err(fail)?;
@@ -316,18 +334,24 @@ impl<R: Read> ArrowReader<R> {
             ..field.clone()
         };
         let cells = buffers.cells(&plain, None)?;
+        let held = buffers.held() + body.len() as u64;
         let all = self.dictionaries.entry(id).or_default();
         if table.byte(2).unwrap_or(0) == 0 {
-            all.clear();
+            *all = Dictionary::default();
         }
-        all.extend(cells);
-        Ok(self.limits.values(all.len() as u64)?)
+        all.cells.extend(cells);
+        all.held += held;
+        self.limits.values(all.cells.len() as u64)?;
+        let held = self.dictionaries.values().map(|all| all.held).sum();
+        Ok(self.limits.group_bytes(held)?)
     }
 
-    fn put(&self, mut buffers: Buffers<'_>, batch: &mut TableBatch) -> Result<(), BatchError> {
+    /// The columns of a batch that are wanted.
+    fn decoded(&self, mut buffers: Buffers<'_>) -> Result<Open, BatchError> {
         let rows = buffers.rows();
+        let unlike = BatchError::Damaged("a column has not as many rows as its batch");
         let mut decoded = Vec::with_capacity(self.fields.len());
-        batch.half = false;
+        let mut half = false;
         for (field, roles) in self.fields.iter().zip(&self.roles) {
             let answer = roles.contains(&Role::Answer);
             let found = match (roles.is_empty(), answer, field.kind) {
@@ -335,7 +359,10 @@ impl<R: Read> ArrowReader<R> {
                     buffers.skip(field)?;
                     Vec::new()
                 }
-                (_, true, Kind::Struct) => buffers.parts(field)?,
+                (_, true, Kind::Struct) => match buffers.open_struct()? == rows {
+                    true => buffers.parts(field)?,
+                    false => return Err(unlike),
+                },
                 (_, true, Kind::List { .. } | Kind::FixedList(_)) => {
                     vec![Decoded::Lists(buffers.lists(field)?)]
                 }
@@ -343,67 +370,97 @@ impl<R: Read> ArrowReader<R> {
                 _ => {
                     let id = field.dictionary.as_ref().map(|(id, _)| id);
                     let dictionary = id.and_then(|id| self.dictionaries.get(id));
-                    let dictionary = dictionary.map(Vec::as_slice);
+                    let dictionary = dictionary.map(|all| all.cells.as_slice());
                     vec![Decoded::Cells(buffers.cells(field, dictionary)?)]
                 }
             };
             let halves = field.kind == Kind::Half
                 || field.children.iter().any(|child| child.kind == Kind::Half);
-            batch.half |= answer && halves;
+            half |= answer && halves;
             let length = |decoded: &Decoded| match decoded {
                 Decoded::Numbers(numbers) => numbers.len(),
                 Decoded::Cells(cells) => cells.len(),
                 Decoded::Lists(lists) => lists.ends.len(),
             };
             if found.iter().any(|column| length(column) != rows) {
-                return Err(BatchError::Damaged(
-                    "a column has not as many rows as its batch",
-                ));
+                return Err(unlike);
             }
             decoded.push(found);
         }
+        // Rows that nothing is known of could be any number.
+        if decoded.iter().all(Vec::is_empty) && rows > 0 {
+            return Err(BatchError::Damaged("its rows have no columns"));
+        }
+        Ok(Open {
+            decoded,
+            rows,
+            given: 0,
+            half,
+        })
+    }
+
+    /// Replaces the content of `batch` by the rows of the open one that are next, up to `to`.
+    fn put(&mut self, to: usize, batch: &mut TableBatch) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        let own = open.given..to;
         let names = |column: usize| -> Option<Names> {
-            let Some([Decoded::Cells(cells)]) = decoded.get(column).map(Vec::as_slice) else {
+            let Some([Decoded::Cells(cells)]) = open.decoded.get(column).map(Vec::as_slice) else {
                 return None;
             };
             Some(Names {
                 column: self.fields.get(column)?.name.clone(),
-                cells: cells.clone(),
+                cells: cells.get(own.clone())?.to_vec(),
             })
         };
         batch.label = self.columns.label.and_then(names);
         batch.id = self.columns.id.and_then(names);
         let others = (0..self.roles.len()).filter(|&at| self.roles[at].contains(&Role::Other));
         batch.others = others.filter_map(names).collect();
+        let parts = self.columns.probabilities.iter();
+        let parts = parts.flat_map(|&column| open.decoded.get(column).into_iter().flatten());
         let mut each = Vec::new();
-        for &column in &self.columns.probabilities {
-            for part in decoded
-                .get_mut(column)
-                .map(std::mem::take)
-                .unwrap_or_default()
-            {
-                match part {
-                    Decoded::Numbers(numbers) => each.push(numbers),
-                    Decoded::Lists(lists) => {
-                        batch.answer = Answers::Lists(lists);
-                        return Ok(());
-                    }
-                    Decoded::Cells(_) => {}
+        let mut lists = None;
+        for part in parts {
+            match part {
+                Decoded::Numbers(numbers) => {
+                    each.push(numbers.get(own.clone()).unwrap_or_default().to_vec());
                 }
+                Decoded::Lists(all) => lists = Some(all.rows(own.clone())),
+                Decoded::Cells(_) => {}
             }
         }
-        batch.answer = match (self.columns.classes(), each.len()) {
-            (None, 1) => Answers::One(each.pop().unwrap_or_default()),
+        batch.answer = match (lists, self.columns.classes(), each.len()) {
+            (Some(lists), ..) => Answers::Lists(lists),
+            (_, None, 1) => Answers::One(each.pop().unwrap_or_default()),
             _ => Answers::Each(each),
         };
-        Ok(())
+        batch.half = open.half;
+        batch.rows = own.len();
+        batch.first = self.rows + 1;
+        batch.limits = self.limits;
+        self.rows += own.len() as u64;
+        open.given = to;
+    }
+}
+
+impl Open {
+    /// Where the next rows end: as many as are worth sharing out among threads.
+    fn next_end(&self) -> usize {
+        let parts = || self.decoded.iter().flatten();
+        let most = (BATCH_VALUES / parts().count().max(1)).max(1);
+        let end = self.rows.min(self.given.saturating_add(most));
+        parts().fold(end, |end, part| match part {
+            Decoded::Lists(lists) => lists.end_within(self.given..end, BATCH_VALUES),
+            _ => end,
+        })
     }
 }
 
 impl Buffers<'_> {
-    /// The parts of a struct of numbers.
+    /// The parts of a struct of numbers, which has been opened.
     fn parts(&mut self, field: &Field) -> Result<Vec<Decoded>, BatchError> {
-        self.open_struct()?;
         let parts = field.children.iter().map(|child| self.numbers(child.kind));
         let parts: Result<Vec<_>, _> = parts.collect();
         Ok(parts?.into_iter().map(Decoded::Numbers).collect())

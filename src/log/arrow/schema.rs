@@ -77,20 +77,26 @@ impl From<LimitError> for SchemaError {
     }
 }
 
+/// What was read of a schema so far. All of its columns may have one long name, which stands there once.
+#[derive(Default)]
+struct Seen {
+    columns: u64,
+    name_bytes: u64,
+}
+
 /// The columns of a schema.
 pub(super) fn fields(schema: Table<'_>, limits: &Limits) -> Result<Vec<Field>, SchemaError> {
     if schema.i16(0).unwrap_or(0) != 0 {
         return Err(SchemaError::BigEndian);
     }
-    let mut seen = 0;
-    children(schema, 1, 1, &mut seen, limits)
+    children(schema, 1, 1, &mut Seen::default(), limits)
 }
 
 fn children(
     table: Table<'_>,
     field: usize,
     depth: u64,
-    seen: &mut u64,
+    seen: &mut Seen,
     limits: &Limits,
 ) -> Result<Vec<Field>, SchemaError> {
     limits.depth(depth)?;
@@ -99,11 +105,13 @@ fn children(
     };
     let mut out = Vec::new();
     for index in 0..all.length {
-        *seen += 1;
-        limits.columns(*seen)?;
+        seen.columns += 1;
+        limits.columns(seen.columns)?;
         let table = all.table(index).ok_or(SchemaError::Damaged)?;
         let name = table.text(0).unwrap_or_default();
         limits.name_bytes(name.len() as u64)?;
+        seen.name_bytes += name.len() as u64;
+        limits.footer_bytes(seen.name_bytes)?;
         let dictionary = match table.table(4) {
             None => None,
             Some(encoding) => {

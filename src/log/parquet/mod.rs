@@ -41,12 +41,12 @@ use super::codec::Codec;
 use super::columns::{Columns, ColumnsError};
 use super::fields::Fields;
 use super::limits::{LimitError, Limits};
-use super::table::{Answers, Cell, Lists, Names, SEVERAL_LABELS, TableBatch};
+use super::table::{Answers, BATCH_VALUES, Cell, Lists, Names, SEVERAL_LABELS, TableBatch};
 
 pub use self::rewrite::TableRewriter;
 
-/// Values in one batch: enough work to share among threads, little enough to be forgotten.
-const BATCH_VALUES: usize = 1 << 17;
+/// Texts in one batch. Each is a part of its page, which stays in memory for it.
+const BATCH_TEXT_BYTES: u64 = 64 << 20;
 const MAGIC: &[u8; 4] = b"PAR1";
 
 /// Why a Parquet file cannot be read.
@@ -88,6 +88,8 @@ pub enum TableError {
 struct Group {
     columns: Vec<Column>,
     rows_left: usize,
+    /// As many rows are read at once at most.
+    most_rows: usize,
 }
 
 /// Reads predictions batch by batch.
@@ -264,7 +266,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             if let (None, [_, _, ..]) = (columns.classes(), found.as_slice()) {
                 let classes = found.iter().map(|wanted| wanted.name.clone()).collect();
                 wanted.extend(found);
-                columns.take_classes(classes)?;
+                columns.take_classes(classes, limits)?;
                 break;
             }
             wanted.extend(found);
@@ -310,7 +312,8 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
         let lists = self.wanted.iter().any(|w| w.levels.element.is_some());
         // Of lists it is not known how long they are.
         let width = if lists { 64 } else { self.wanted.len() };
-        let rows = (BATCH_VALUES / width).max(1).min(group.rows_left);
+        let rows = (BATCH_VALUES / width).max(1);
+        let rows = rows.min(group.most_rows).min(group.rows_left);
         let mut cells = room(&self.wanted, batch);
         let most = usize::try_from(self.limits.values).unwrap_or(usize::MAX);
         let columns = group.columns.par_iter_mut().zip(&mut cells);
@@ -342,7 +345,7 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
         let group = self.metadata.row_group(self.group);
         let rows_left = usize::try_from(group.num_rows())
             .map_err(|_| TableError::NotParquet("a group has fewer than no rows".to_string()))?;
-        let mut bytes = 0u64;
+        let (mut bytes, mut text_a_row) = (0u64, 0u64);
         let mut columns = Vec::with_capacity(self.wanted.len());
         for wanted in &self.wanted {
             let fail = |what: String| TableError::Column {
@@ -365,12 +368,14 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
                 length,
                 smallest_value: wanted.kind.smallest_value(),
                 truths: wanted.kind == Kind::Truth,
+                texts: wanted.kind == Kind::Text,
             };
             let held = pages::held(&self.file, chunk).map_err(|error| match error {
                 PageError::Read(error) => TableError::Read(error),
                 other => fail(other.to_string()),
             })?;
-            bytes = bytes.saturating_add(held);
+            bytes = bytes.saturating_add(held.bytes);
+            text_a_row = text_a_row.saturating_add(held.text_a_row);
             let pages = Pages {
                 file: self.file.clone(),
                 at: start,
@@ -384,7 +389,12 @@ impl<R: Read + Seek + Send + 'static> TableReader<R> {
             let group = self.group + 1;
             return Err(TableError::Memory { group, limit });
         }
-        Ok(Group { columns, rows_left })
+        let most_rows = BATCH_TEXT_BYTES / text_a_row.max(1);
+        Ok(Group {
+            columns,
+            rows_left,
+            most_rows: usize::try_from(most_rows.max(1)).unwrap_or(usize::MAX),
+        })
     }
 }
 

@@ -28,6 +28,17 @@ pub(super) struct Chunk {
     pub smallest_value: u64,
     /// Whether values are truth values, which may be in runs.
     pub truths: bool,
+    /// Whether values are texts, which are parts of their page and keep it in memory.
+    pub texts: bool,
+}
+
+/// What reading some pages one after the other holds at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    /// The most bytes, beyond the pages of texts that lie wholly within some rows.
+    pub bytes: u64,
+    /// Of texts: the pages that lie wholly within some rows are no larger than this for each of the rows.
+    pub text_a_row: u64,
 }
 
 /// Why pages cannot be read.
@@ -44,14 +55,15 @@ pub(super) enum PageError {
     Encoding(&'static str),
 }
 
-/// The most bytes that reading these pages one after the other holds at once.
-pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64, PageError> {
+/// What reading these pages one after the other holds at once.
+pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<Held, PageError> {
     let end = chunk.start.checked_add(chunk.length);
     let end = end.filter(|end| *end <= file.length());
     let end = end.ok_or(PageError::Damaged(
         "its pages lie beyond the end of the file",
     ))?;
     let (mut at, mut page, mut dictionary) = (chunk.start, 0, None);
+    let (mut before, mut text_a_row) = (0, 0);
     while at < end {
         let (header, taken) = read_header(file, at, end)?;
         let sizes = [header.compressed, header.uncompressed].map(u64::try_from);
@@ -67,6 +79,12 @@ pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64
             DATA | DATA_V2 => {
                 check_encoding(header.encoding, dictionary.is_some(), chunk.truths)?;
                 page = page.max(compressed + uncompressed);
+                if chunk.texts {
+                    // The first of some rows may lie in the middle of a page that is still held.
+                    before = before.max(uncompressed);
+                    let values = u64::try_from(header.values).unwrap_or(0);
+                    text_a_row = text_a_row.max(uncompressed.div_ceil(values.max(1)));
+                }
             }
             DICTIONARY => {
                 if dictionary.is_some() {
@@ -85,7 +103,10 @@ pub(super) fn held<R: Read + Seek>(file: &Shared<R>, chunk: Chunk) -> Result<u64
             _ => return Err(PageError::Damaged("a page is of no known kind")),
         }
     }
-    Ok(page + dictionary.unwrap_or(0))
+    Ok(Held {
+        bytes: page + before + dictionary.unwrap_or(0),
+        text_a_row,
+    })
 }
 
 // Numbers of the format's own definition (parquet.thrift).
@@ -324,12 +345,17 @@ mod tests {
     use std::io::Cursor;
 
     fn held_in(bytes: &[u8], smallest_value: u64) -> Result<u64, PageError> {
+        Ok(chunk_held(bytes, smallest_value, false)?.bytes)
+    }
+
+    fn chunk_held(bytes: &[u8], smallest_value: u64, texts: bool) -> Result<Held, PageError> {
         let file = Shared::new(Cursor::new(bytes.to_vec())).unwrap();
         let chunk = Chunk {
             start: 0,
             length: bytes.len() as u64,
             smallest_value,
             truths: false,
+            texts,
         };
         held(&file, chunk)
     }
@@ -361,6 +387,12 @@ mod tests {
         let all = [dictionary, small.clone(), large].concat();
         // 30 + 25 of the largest page, 40 + 20 of the dictionary and 5 entries.
         assert_eq!(held_in(&all, 8).unwrap(), 55 + 60 + 5 * ENTRY_BYTES);
+        // Of texts also a page before, and 30 bytes for three values.
+        let texts = Held {
+            bytes: 55 + 30 + 60 + 5 * ENTRY_BYTES,
+            text_a_row: 10,
+        };
+        assert_eq!(chunk_held(&all, 8, true).unwrap(), texts);
         let wrong: [(&[u8], &str); 6] = [
             (&small, "there is no dictionary"),
             (&all[..all.len() - 1], "longer than its column"),

@@ -347,6 +347,67 @@ mod parquet {
         }
     }
 
+    /// Texts are parts of their pages: of pages of a long text each, few are in memory at once.
+    #[test]
+    fn pages_of_long_texts_are_not_held_together() {
+        let place = Place::new();
+        let schema =
+            "message m { required binary label (UTF8); required double p_a; required double p_b; }";
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_data_page_row_count_limit(1)
+            .set_write_batch_size(1)
+            .set_statistics_enabled(::parquet::file::properties::EnabledStatistics::None)
+            .build();
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut file = Vec::new();
+        let mut writer =
+            SerializedFileWriter::new(&mut file, schema, Arc::new(properties)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let rows = 20;
+        let text = vec![ByteArray::from(vec![b'x'; 24 << 20])];
+        let mut column = group.next_column().unwrap().unwrap();
+        for _ in 0..rows {
+            let texts = column.typed::<ByteArrayType>();
+            texts.write_batch(&text, None, None).unwrap();
+        }
+        column.close().unwrap();
+        for p in [0.25, 0.75] {
+            let mut column = group.next_column().unwrap().unwrap();
+            let numbers = column.typed::<DoubleType>();
+            numbers.write_batch(&vec![p; rows], None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        assert!(file.len() < 200_000, "{} bytes", file.len());
+        place.write("pages.parquet", file);
+        for args in COMMANDS {
+            // Together they are 480 MiB.
+            let err = place.refused(&[args, &["pages.parquet", "--memory", "300M"]].concat());
+            assert!(err.contains("the limit name-bytes"), "{err}");
+        }
+    }
+
+    /// Small files that announce much: tests/fixtures/hostile/make.py says what is in them.
+    #[test]
+    fn arrow_files_are_bounded_before_they_are_decoded() {
+        let place = Place::new();
+        for (name, limit) in [
+            ("rows", "the limit group-bytes"),
+            ("deltas", "the limit group-bytes"),
+            ("names", "the limit footer-bytes"),
+        ] {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hostile");
+            let path = format!("{folder}/{name}.arrows");
+            for args in COMMANDS {
+                let err = place.refused(&[args, &[&*path]].concat());
+                assert!(err.contains(limit) && err.contains(name), "{err}");
+            }
+        }
+    }
+
     #[test]
     fn a_device_is_no_parquet_file() {
         let place = Place::new();

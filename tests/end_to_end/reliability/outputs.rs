@@ -187,6 +187,15 @@ fn inputs_are_not_replaced_except_by_their_sum() {
     }
 }
 
+#[test]
+fn two_outputs_are_two_files() {
+    let place = place();
+    let args = ["monitor", "log.jsonl", "--state", "s", "--html", "s"];
+    let err = place.refused(&args);
+    assert!(err.contains("--state and --html are one file"), "{err}");
+    assert_eq!(place.names(), ["a.jsonl", "log.jsonl"]);
+}
+
 /// A tree of states, any of which may be written over: the report is that of the whole log.
 #[test]
 fn states_of_states_give_the_same_report() {
