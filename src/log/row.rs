@@ -1,6 +1,7 @@
 //! From what a row of a log says to a row whose numbers can be used, or to the reason why not.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -407,6 +408,19 @@ fn label_of(
     }
 }
 
+/// Where each of many names stands: looking for one after the other would take the square of their number.
+fn places(classes: &ClassNames) -> Option<HashMap<&str, usize>> {
+    /// Of so few, comparing is faster.
+    const FEW: usize = 16;
+    match classes {
+        ClassNames::Named(names) if names.len() > FEW => {
+            let names = names.iter().enumerate().rev();
+            Some(names.map(|(i, name)| (name.as_str(), i)).collect())
+        }
+        _ => None,
+    }
+}
+
 /// Numbers that were logged by the names of their classes, in the order of the classes.
 fn in_order(
     values: &[f64],
@@ -416,10 +430,15 @@ fn in_order(
 ) -> Result<Vec<f64>, RowError> {
     let wrong = |what: String| RowError::new(Reason::OtherClasses, field, what);
     let mut out = vec![None; classes.len()];
+    let places = places(classes);
     for (key, value) in keys.iter().zip(values) {
-        let class = position(&Label::Name(Cow::Borrowed(key)), classes)
-            .ok()
-            .flatten();
+        let known = places
+            .as_ref()
+            .and_then(|places| places.get(&**key).copied());
+        let class = known.or_else(|| {
+            let found = position(&Label::Name(Cow::Borrowed(key)), classes);
+            found.ok().flatten()
+        });
         match class.and_then(|class| out.get_mut(class)) {
             Some(slot) if slot.is_none() => *slot = Some(*value),
             _ => {

@@ -293,13 +293,15 @@ impl<'de> Visitor<'de> for AnswerSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        /// So many names are compared with each other as they come.
+        const FEW: usize = 16;
         let trace = self.trace;
         let place = trace.place.get();
         let (mut keys, mut numbers): (Vec<Cow<'de, str>>, _) = (Vec::new(), Vec::new());
         while let Some(key) = map.next_key_seed(Text)? {
             let within = trace.limits().classes(keys.len() as u64 + 1);
             within.map_err(Error::custom)?;
-            if keys.contains(&key) {
+            if keys.len() < FEW && keys.contains(&key) {
                 return Err(Error::custom("a class is given twice"));
             }
             trace.place.set(place.at(keys.len()));
@@ -307,6 +309,14 @@ impl<'de> Visitor<'de> for AnswerSeed<'_> {
             numbers.push(map.next_value_seed(AnyNumber)?);
         }
         trace.place.set(place);
+        // Of many, looking at all before each would take the square of their number.
+        if keys.len() > FEW {
+            let mut sorted: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
+            sorted.sort_unstable();
+            if sorted.windows(2).any(|pair| pair.first() == pair.last()) {
+                return Err(Error::custom("a class is given twice"));
+            }
+        }
         Ok(Given::Keyed(keys, numbers))
     }
 }
@@ -423,6 +433,23 @@ mod tests {
         for (line, want) in cases {
             let error = Prediction::parse(line.as_bytes(), "probs").unwrap_err();
             assert!(error.to_string().starts_with(want), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_class_is_given_once_among_few_and_many() {
+        for count in [2, 16, 17, 60] {
+            let object = |last: usize| {
+                let names = (0..count - 1).chain([last]);
+                let fields: Vec<String> = names.map(|i| format!("\"{i}\":0")).collect();
+                format!("{{\"probs\":{{{}}}}}", fields.join(","))
+            };
+            let parse = |line: &str| Prediction::parse(line.as_bytes(), "probs").map(|_| ());
+            parse(&object(count)).unwrap();
+            for twice in [0, count - 2] {
+                let error = parse(&object(twice)).unwrap_err().to_string();
+                assert!(error.contains("given twice"), "{count}: {error}");
+            }
         }
     }
 
