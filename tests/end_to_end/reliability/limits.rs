@@ -354,7 +354,7 @@ mod parquet {
         let schema =
             "message m { required binary label (UTF8); required double p_a; required double p_b; }";
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
             .set_data_page_row_count_limit(1)
             .set_write_batch_size(1)
@@ -381,7 +381,7 @@ mod parquet {
         }
         group.close().unwrap();
         writer.close().unwrap();
-        assert!(file.len() < 200_000, "{} bytes", file.len());
+        assert!(file.len() < 32 << 20, "{} bytes", file.len());
         place.write("pages.parquet", file);
         for args in COMMANDS {
             // Together they are 480 MiB.
