@@ -293,10 +293,6 @@ impl Work<'_> {
         for slot in slots {
             whole.merge_counts(&slot)?;
         }
-        whole.clusters.settle();
-        if known {
-            whole.merge_rejected(&self.before)?;
-        }
         // Fields that no row has are no fault of the rows.
         let lacking = |reason| whole.unusable.counts.get(&reason) == Some(&self.rows);
         if self.rows > 0 && lacking(Reason::NoAnswer) {
