@@ -34,7 +34,7 @@ or CSV with a header, or Parquet: a column `label`, and a column `prob_CLASS` or
 class. Rows with evidence only are answered as by `lpf infer` with the same options.
 
 Each row is used either to fit the map or to judge it, chosen by the hash of its entity's name (or of
-the line) and the seed, whatever its place in the file; rows of one entity stay together. With --judge
+its number in the file, where it has none) and the seed; rows of one entity stay together. With --judge
 all rows of FILE are for fitting, and the other file judges.
 
 What each method does and guarantees:

@@ -1,5 +1,7 @@
 //! What a map or prediction sets are worth on rows that they were not fitted on.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::rows::Labelled;
@@ -25,6 +27,9 @@ pub(super) struct Report<'a> {
     map: &'a CalibrationMap,
     fitted_on: u64,
     judged_on: u64,
+    /// Of these, rows that share their entity with others, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeated: Option<u64>,
     /// What `auto` tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     candidates: Option<Vec<Candidate>>,
@@ -198,6 +203,15 @@ impl JudgedSets {
     }
 }
 
+/// Rows that share their key with others.
+fn repeated(rows: &[Labelled]) -> u64 {
+    let mut of_key: HashMap<u64, u64> = HashMap::new();
+    for row in rows {
+        *of_key.entry(row.key).or_insert(0) += 1;
+    }
+    of_key.values().filter(|rows| **rows > 1).sum()
+}
+
 impl<'a> Report<'a> {
     pub(super) fn of(
         file: &'a CalibrationFile,
@@ -209,6 +223,7 @@ impl<'a> Report<'a> {
             map: &file.map,
             fitted_on: file.rows,
             judged_on: judge.len() as u64,
+            repeated: Some(repeated(judge)).filter(|rows| *rows > 0),
             candidates,
             before: None,
             after: None,
@@ -278,6 +293,13 @@ impl<'a> Report<'a> {
         }
         if let Some(bins) = &self.bins {
             out += &bins_text(bins);
+        }
+        if let Some(rows) = self.repeated {
+            out += &format!(
+                "Note: {rows} of {} rows that the map was not fitted on share their entity with others, and may \
+                 depend on each other. What holds for independent rows need not hold for them.\n",
+                self.judged_on
+            );
         }
         out
     }

@@ -19,7 +19,7 @@ use crate::simplex::Distribution;
 pub(super) struct Labelled {
     pub prediction: Distribution,
     pub label: usize,
-    /// The hash of its entity's name, or of all that it says where it has none.
+    /// The hash of its entity's name, or of its number in the log where it has none.
     pub key: u64,
     /// The weights of the evidence behind it, where they are needed.
     pub weights: Option<Vec<f64>>,
@@ -106,16 +106,16 @@ fn labelled(
     answerer: &Answerer,
     rules: RowRules<'_>,
     LogRow {
-        line, prediction, ..
+        number, prediction, ..
     }: LogRow<'_>,
     from_evidence: bool,
 ) -> Result<Labelled, RowError> {
     let prediction = prediction?;
-    // A row without a name is named by all that it says.
-    let key = match (prediction.entity.as_deref().unwrap_or(""), line) {
-        ("", []) => text_key(&format!("{:?} {:?}", prediction.label, prediction.answer)),
-        ("", line) => text_key(&String::from_utf8_lossy(line)),
-        (name, _) => text_key(name),
+    // A row without a name is known by its place. What it says would not do: of rows that say the same, their
+    // label with it, all would be fitted on and none judged, or the other way round.
+    let key = match prediction.entity.as_deref().unwrap_or("") {
+        "" => text_key(&number.to_string()),
+        name => text_key(name),
     };
     let mut row = answerer.row(prediction, rules)?;
     let label = row.label.clone()?;

@@ -269,3 +269,67 @@ fn what_sets_cannot_do_is_refused_by_name() {
         "{text}"
     );
 }
+
+/// Rows that say the same, their label with it, are dealt to both parts: probabilities are written with one
+/// digit, and rows have no names.
+#[test]
+fn rows_that_are_alike_are_fitted_on_and_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut log = "y_true,y_prob\n".to_string();
+    for i in 0..4000u64 {
+        // Well spread: the upper bits of multiples of an odd number.
+        let draw = |odd: u64| ((i + 1).wrapping_mul(odd) >> 32) % 1000;
+        let tenths = 1 + draw(0x9e37_79b9_7f4a_7c15) % 9;
+        let label = u64::from(draw(0xd1b5_4a32_d192_ed03) < 100 * tenths);
+        log += &format!("{label},0.{tenths}\n");
+    }
+    fs::write(folder.join("log.csv"), log).unwrap();
+    for seed in ["0", "1", "2"] {
+        let args = [
+            "calibrate",
+            "log.csv",
+            "--method",
+            "conformal",
+            "--seed",
+            seed,
+        ];
+        let more = ["--output", "sets.json", "--format", "json"];
+        let report = value(&ok(&[&args[..], &more].concat(), folder));
+        // A half of 4000, within five deviations of 31.6.
+        let fitted = report["fitted_on"].as_u64().unwrap();
+        assert!((1842..=2158).contains(&fitted), "{fitted}");
+        // 0.9 asked for on average over the fitting rows; of 2000 on each side a deviation is 0.01 at most.
+        assert_eq!(report["repeated"], Value::Null);
+        let hits = report["sets"]["all"]["hits"].as_f64().unwrap();
+        assert!(hits / (4000 - fitted) as f64 > 0.85, "{hits} {fitted}");
+    }
+}
+
+#[test]
+fn rows_of_one_entity_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let log: String = (0..200)
+        .map(|i| {
+            line(
+                &format!("e{}", i / 4),
+                &[0.7, 0.3],
+                usize::from(i % 10 >= 7),
+            )
+        })
+        .collect();
+    fs::write(folder.join("log.jsonl"), log).unwrap();
+    let args = [
+        "calibrate",
+        "log.jsonl",
+        "--method",
+        "conformal",
+        "--output",
+        "sets.json",
+    ];
+    let text = ok(&args, folder);
+    assert!(text.contains("share their entity with others"), "{text}");
+    let report = value(&ok(&[&args[..], &["--format", "json"]].concat(), folder));
+    assert_eq!(report["repeated"], report["judged_on"]);
+}
