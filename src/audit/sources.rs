@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::clusters::{Clusters, RowValues};
-use super::sample::line_hash;
 use super::slices::{Slice, Value};
 use super::tally::argmax;
 use crate::answer::Answerer;
@@ -145,15 +144,14 @@ enum Without {
     Changed { right: f64, loss: f64 },
 }
 
-/// The sources of a row with evidence. `own` is the answer that follows from all of it, where it does.
+/// The sources of a row with evidence that is known as `row`. `own` is the answer that follows from all of it, where it does.
 pub(super) fn parts(
     entity: &Entity<'_>,
-    line: &[u8],
+    row: u64,
     label: usize,
     own: Option<&Distribution>,
     answerer: &Answerer,
 ) -> Vec<SourcePart> {
-    let row = line_hash(line);
     let total: f64 = entity
         .weights
         .iter()

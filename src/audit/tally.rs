@@ -12,6 +12,7 @@ use super::grid::Grid;
 use super::item_tally::ItemTally;
 use super::listed::{Source, Unusable, Worst};
 use super::outcome::{Input, ModelUsed};
+use super::sample::{line_hash, row_hash};
 use super::set_tally::SetTally;
 use super::slices::Slices;
 use super::sources::{self, SourcePart};
@@ -226,7 +227,7 @@ impl Tally {
         self.scores.top.count()
     }
 
-    /// Adds one row: what it says, and its line, by whose content rows with evidence are sampled
+    /// Adds one row: what it says, and its line, by which rows with evidence are sampled
     /// (empty in tables, which hold no evidence). [`Tally::settle`] adds what waits.
     pub(super) fn add(
         &mut self,
@@ -324,7 +325,8 @@ impl Tally {
         };
         let sources = match (&waiting.sources, &row.evidence) {
             (Some(_), Some(entity)) => {
-                sources::parts(entity, line, label, own.as_ref(), rules.answerer)
+                let row = row_hash(line_hash(line), at);
+                sources::parts(entity, row, label, own.as_ref(), rules.answerer)
             }
             _ => Vec::new(),
         };

@@ -7,13 +7,21 @@ use crate::aggregate::Method;
 use crate::audit::histogram::Histogram;
 use crate::audit::intervals::{Estimate, ORDER, rate_range};
 use crate::audit::outcome::{Check, Curves, InfluencePoint};
-use crate::audit::sample::SampleRow;
+use crate::audit::sample::{SAMPLE_NUMBERS, SampleRow};
 use crate::audit::tally::Tally;
 use crate::bounds::GroupSums;
 use crate::calibration::SMALLEST;
 use crate::latent::Confidence;
 use crate::math::{ExactSum, ln};
 use crate::simplex::{Distribution, prior_corrected};
+
+/// The checks of a sample of rows.
+const SAMPLED: [&str; 4] = [
+    "prior_counting",
+    "dependence",
+    "item_calibration",
+    "support",
+];
 
 /// What the checks of this file need.
 pub(super) const NO_EVIDENCE: &str = "no row has factors";
@@ -28,11 +36,25 @@ pub(super) fn checks(
     let sample = sampled(tally, rows);
     checks.push(consistency(gate, tally));
     checks.push(weights(gate, tally));
+    let first = checks.len();
     checks.push(prior_counting(gate, tally, &sample));
     assumptions::checks(gate, tally, rows, &sample, checks);
+    say_what_is_not_sampled(tally, &mut checks[first..]);
     influence(gate, tally, rows, checks, curves);
     checks.push(decomposition(gate, tally));
     checks.push(effective_items(gate, tally, rows));
+}
+
+/// Rows with very much evidence are in no sample.
+fn say_what_is_not_sampled(tally: &Tally, checks: &mut [Check]) {
+    let rows = tally.evidence.sample.too_large;
+    for check in checks {
+        if rows > 0 && check.value.is_some() && SAMPLED.contains(&check.id) {
+            check.sentence += &format!(
+                " Rows with more than {SAMPLE_NUMBERS} numbers in their factors, {rows} here, are left out."
+            );
+        }
+    }
 }
 
 /// The rows of the sample; where entities may repeat, the first of each.
@@ -118,6 +140,11 @@ fn weights(gate: &Gate<'_>, tally: &Tally) -> Check {
     gate.census(id, (n - single) as f64 / n as f64, n, sentence, worst)
 }
 
+/// Savings with a prior that all rows had a part in are not independent, and are too small: with 40 classes of
+/// 15 rows by half.
+const OWN_PRIOR: &str =
+    "There is no interval, as the prior was counted in the same rows; --prior gives one.";
+
 /// Each factor contains the prior, so a product of K of them contains it K times (claim T1). On the
 /// sample: the log loss of the logged answers minus that of the prior-corrected product.
 fn prior_counting(gate: &Gate<'_>, tally: &Tally, sample: &[&SampleRow]) -> Check {
@@ -163,6 +190,9 @@ fn prior_counting(gate: &Gate<'_>, tally: &Tally, sample: &[&SampleRow]) -> Chec
             rows => format!(" ({rows} rows whose factors exclude every class left out)"),
         }
     );
+    if gate.settings.prior.is_none() {
+        return gate.bare(id, value, n, &sentence, OWN_PRIOR);
+    }
     let sums = GroupSums::of_singles(n, sums[0].to_f64(), sums[1].to_f64());
     let most = -ln(SMALLEST);
     let estimate = Estimate::of_rows(value, sums, (-most, most), gate.delta(id));
