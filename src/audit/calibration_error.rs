@@ -17,15 +17,16 @@
 //! parts); then all these limits hold at once, and the largest of three is taken: pluses, minuses, and the
 //! signs that the log shows.
 //!
-//! Rows of the grid's cells are known to the width of a cell; a cell that a bin's edge may cut is a bin of
-//! its own. Nothing is assumed about the model; clusters of rows are treated by their sums.
+//! Rows of the grid's cells are known to the width of a cell. Of a cell that a bin's edge cuts, the parts on
+//! either side follow from the bins' own counts. Nothing is assumed about the model; clusters of rows are
+//! treated by their sums.
 
 use super::clusters::{Clusters, Quantity, UNIT};
 use super::grid::{Grid, GridCell};
-use super::intervals::{BETTING, BETTING_BY_ENTITY, Ends, Estimate, MeanEnds};
+use super::intervals::{BETTING, BETTING_BY_ENTITY, Ends, Estimate, MeanEnds, error_with_unseen};
 use super::outcome::Power;
 use crate::bounds::{GroupSums, Point, Seen, log_product, lower_limit, mixed};
-use crate::calibration::bin_index;
+use crate::calibration::{Reliability, bin_index};
 use crate::math::{ExactSum, ln};
 
 /// Points are joined in intervals of confidences of this width where there are many.
@@ -40,8 +41,6 @@ struct BinPoints {
     plus: Vec<Point>,
     /// `(1 − z)/2`, from below.
     minus: Vec<Point>,
-    /// Whether all rows are certainly in one bin.
-    whole: bool,
     /// `Σ z`.
     sum: f64,
 }
@@ -84,37 +83,98 @@ impl BinPoints {
     }
 }
 
-/// The rows of a grid, bin by bin. `rate(cell)` is the share of right ones.
-fn points(grid: &Grid, bins: usize, rate: impl Fn(&GridCell) -> f64) -> Vec<BinPoints> {
-    let cells: Vec<GridCell> = grid.cells().collect();
+/// Rows of one cell that are in one bin.
+struct Part {
+    bin: usize,
+    cell: GridCell,
+    /// Whether it is all of the cell, so that its mean confidence is its own.
+    whole: bool,
+}
+
+/// The cells of a grid in one bin.
+fn in_one_bin(grid: &Grid) -> Vec<Part> {
+    let part = |cell| Part {
+        bin: 0,
+        cell,
+        whole: true,
+    };
+    grid.cells().map(part).collect()
+}
+
+/// The cells of a grid, cut at the edges of bins that hold the same rows. A cell is no wider than a bin, so
+/// that at most one edge cuts it; what a bin holds beside whole cells and the cut one at its lower edge is in
+/// the one at its upper edge.
+fn in_bins(grid: &Grid, top: &Reliability) -> Vec<Part> {
+    let bins = top.bins();
+    let mut left: Vec<(u64, u64)> = bins.iter().map(|bin| (bin.count, bin.correct)).collect();
+    let mut take = |bin: usize, count: u64, correct: u64| {
+        if let Some((all, right)) = left.get_mut(bin) {
+            *all = all.saturating_sub(count);
+            *right = right.saturating_sub(correct);
+        }
+        left.get(bin).copied().unwrap_or_default()
+    };
+    let index = |confidence: f64| bin_index(confidence, bins.len()).unwrap_or(0);
+    let ends = |low: f64, high: f64| (index(low.next_up()), index(high));
+    for (low, high, cell) in grid.placed() {
+        let (first, last) = ends(low, high);
+        if first == last {
+            take(first, cell.count, cell.correct);
+        }
+    }
+    let mut parts = Vec::new();
+    for (low, high, cell) in grid.placed() {
+        let (first, last) = ends(low, high);
+        if first == last {
+            parts.push(Part {
+                bin: first,
+                cell,
+                whole: true,
+            });
+            continue;
+        }
+        let (below, right) = take(first, 0, 0);
+        let (below, right) = (below.min(cell.count), right.min(cell.correct));
+        for (bin, count, correct) in [
+            (first, below, right),
+            (last, cell.count - below, cell.correct - right),
+        ] {
+            take(bin, count, correct);
+            if count > 0 {
+                let confidence = cell.mean() * count as f64;
+                let whole = count == cell.count;
+                let cell = GridCell {
+                    count,
+                    correct,
+                    confidence,
+                };
+                parts.push(Part { bin, cell, whole });
+            }
+        }
+    }
+    parts
+}
+
+/// The rows of the parts of a grid's cells, bin by bin. `rate(cell)` is the share of right ones.
+fn points(grid: &Grid, parts: &[Part], rate: impl Fn(&GridCell) -> f64) -> Vec<BinPoints> {
     let reach = grid.width();
-    let width = if cells.len() <= FEW { 0.0 } else { JOINED };
+    let width = if parts.len() <= FEW { 0.0 } else { JOINED };
     let mut out: Vec<BinPoints> = Vec::new();
-    let mut at: Option<(Option<usize>, f64, Joined)> = None;
+    let mut at: Option<(usize, f64, Joined)> = None;
     let close = |out: &mut Vec<BinPoints>, joined: &Joined| {
         if let Some(bin) = out.last_mut() {
             bin.push(joined, reach);
         }
     };
-    for cell in &cells {
-        let c = cell.mean();
-        let (first, last) = (
-            bin_index((c - reach).max(0.0), bins),
-            bin_index((c + reach).min(1.0), bins),
-        );
-        let bin = if first == last { first } else { None };
-        let together =
-            matches!(at, Some((b, start, _)) if b.is_some() && b == bin && c - start < width);
+    for Part { bin, cell, whole } in parts {
+        let (bin, c) = (*bin, cell.mean());
+        let together = matches!(at, Some((b, start, _)) if b == bin && c - start < width);
         if !together {
             if let Some((_, _, joined)) = &at {
                 close(&mut out, joined);
             }
-            let same = bin.is_some() && matches!(at, Some((b, ..)) if b == bin);
-            if !same {
-                out.push(BinPoints {
-                    whole: bin.is_some(),
-                    ..BinPoints::default()
-                });
+            if !matches!(at, Some((b, ..)) if b == bin) {
+                out.push(BinPoints::default());
             }
             let empty = Joined {
                 lowest: c,
@@ -130,7 +190,8 @@ fn points(grid: &Grid, bins: usize, rate: impl Fn(&GridCell) -> f64) -> Vec<BinP
                 joined.sum[i] += n * c;
             }
             joined.highest = c;
-            joined.cells += 1;
+            // Of a part, no row's own confidence is known.
+            joined.cells += if *whole { 1 } else { 2 };
         }
         if let Some(bin) = out.last_mut() {
             bin.sum += cell.confidence - right;
@@ -160,9 +221,10 @@ fn mean_square(grid: &Grid) -> f64 {
     grid.cells().map(term).collect::<ExactSum>().to_f64() / grid.count().max(1) as f64
 }
 
-/// The standard error of a mean of `n` numbers with this mean square.
-fn standard_error(mean: f64, mean_square: f64, n: f64) -> f64 {
-    libm::sqrt((mean_square - mean * mean).max(0.0) / n)
+/// How far a mean of `n` numbers with this mean square is off, numbers that were not seen being off by up to one.
+fn error_of_mean(mean: f64, mean_square: f64, n: f64) -> f64 {
+    let standard_error = libm::sqrt((mean_square - mean * mean).max(0.0) / n);
+    error_with_unseen(standard_error, 1.0, n)
 }
 
 /// The gap of the population, with its interval.
@@ -176,11 +238,11 @@ pub(super) fn gap<'a>(
         let sums = clusters.sums(Quantity::Gap);
         return Estimate::of_clusters(value, sums, (-1.0, 1.0), delta);
     }
-    let bins = points(grid, 1, observed);
+    let bins = points(grid, &in_one_bin(grid), observed);
     let n = grid.count();
     Estimate {
         value,
-        error: standard_error(value, mean_square(grid), n as f64),
+        error: error_of_mean(value, mean_square(grid), n as f64),
         n,
         ends: Box::new(MeanEnds {
             lower: all(&bins, |bin| &bin.plus),
@@ -235,7 +297,7 @@ pub(super) fn confidence<'a>(value: f64, grid: &Grid, delta: f64) -> Estimate<'a
     let mean_square = squares.collect::<ExactSum>().to_f64() / n.max(1) as f64;
     Estimate {
         value,
-        error: standard_error(value, mean_square, n as f64),
+        error: error_of_mean(value, mean_square, n as f64),
         n,
         ends: Box::new(MeanEnds {
             lower: side(&|c| c),
@@ -249,25 +311,25 @@ pub(super) fn confidence<'a>(value: f64, grid: &Grid, delta: f64) -> Estimate<'a
     }
 }
 
-/// The calibration error of the population over `bins` bins, with its interval.
+/// The calibration error of the population over the bins of `top`, which hold the rows of the grid.
 pub(super) fn ece<'a>(
     value: f64,
     grid: &Grid,
-    bins: usize,
+    top: &Reliability,
     clusters: Option<&Clusters>,
     delta: f64,
 ) -> Estimate<'a> {
     let n = grid.count();
-    let shares = Shares::new(bins, delta);
+    let shares = Shares::new(top.bins().len(), delta);
     let (ends, error, method): (Box<dyn Ends>, f64, _) = match clusters {
         None => {
             let ends = ErrorEnds {
-                bins: points(grid, bins, observed),
+                bins: points(grid, &in_bins(grid, top), observed),
                 n: n as f64,
                 value,
                 shares,
             };
-            let error = standard_error(value, mean_square(grid), n as f64);
+            let error = error_of_mean(value, mean_square(grid), n as f64);
             (Box::new(ends), error, BETTING)
         }
         Some(clusters) => {
@@ -277,7 +339,9 @@ pub(super) fn ece<'a>(
                 value,
                 shares,
             };
-            let error = libm::sqrt(ends.sizes.squares) / ends.sizes.count;
+            let sizes = &ends.sizes;
+            let standard_error = libm::sqrt(sizes.squares) / sizes.count;
+            let error = error_with_unseen(standard_error, 1.0, sizes.count / sizes.largest);
             (Box::new(ends), error, BETTING_BY_ENTITY)
         }
     };
@@ -351,7 +415,6 @@ impl ErrorEnds {
                 match signs {
                     Signs::Plus => plus(),
                     Signs::Minus => minus(),
-                    Signs::Shown if !bin.whole => plus().min(minus()),
                     Signs::Shown if bin.sum >= 0.0 => plus(),
                     Signs::Shown => minus(),
                 }
@@ -482,8 +545,9 @@ pub(super) fn power(grid: &Grid, limit: f64, effect: f64, share: f64) -> Option<
     if n == 0.0 || effect <= limit || !(-1.0..1.0).contains(&limit) || mean <= effect {
         return None;
     }
+    let parts = in_one_bin(grid);
     let fails = |excess: f64| {
-        let bins = points(grid, 1, |cell| cell.mean() - excess);
+        let bins = points(grid, &parts, |cell| cell.mean() - excess);
         let seen = all(&bins, |bin| &bin.plus);
         seen.log_wealth((1.0 + limit) / 2.0, 1.0) >= -ln(share)
     };

@@ -170,6 +170,21 @@ impl Grid {
         })
     }
 
+    /// The same, each with its ends: its confidences are above the first, or zero, and up to the second.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (f64, f64, GridCell)> {
+        let width = self.width();
+        let filled = self.cells.iter().enumerate().filter(|(_, t)| t.count > 0);
+        filled.map(move |(i, t)| {
+            let cell = GridCell {
+                count: t.count,
+                correct: t.correct,
+                confidence: t.confidence as f64 / UNITS,
+            };
+            // Multiples of a power of two.
+            (i as f64 * width, (i + 1) as f64 * width, cell)
+        })
+    }
+
     /// How many predictions have been added.
     pub fn count(&self) -> u64 {
         self.cells.iter().map(|t| t.count).sum()

@@ -252,11 +252,12 @@ impl Ends for DifferenceEnds<'_> {
 impl Estimate<'_> {
     /// A rate.
     pub(super) fn rate(hits: u64, n: u64, delta: f64) -> Estimate<'static> {
-        // Not zero where all or none are right.
-        let rough = (hits as f64 + 1.0) / (n as f64 + 2.0);
+        let value = hits as f64 / n.max(1) as f64;
+        // The truth is further off on either side with probability 0.1 at most, exactly.
+        let (low, high) = rate_range(hits, n, 0.2);
         Estimate {
-            value: hits as f64 / n.max(1) as f64,
-            error: libm::sqrt(rough * (1.0 - rough) / n.max(1) as f64),
+            value,
+            error: (value - low).max(high - value) / NEARER,
             n,
             ends: Box::new(RateEnds { hits, n, delta }),
             method: CLOPPER_PEARSON,
@@ -272,7 +273,7 @@ impl Estimate<'_> {
     ) -> Estimate<'static> {
         Estimate {
             value,
-            error: sums.standard_error(),
+            error: error_of(sums, range.1 - range.0),
             n: sums.count as u64,
             ends: Box::new(MeanEnds::of_sums(sums, range.0, range.1, delta)),
             method: BETTING,
@@ -491,18 +492,34 @@ pub(super) fn decide(
     })
 }
 
+/// The normal quantile of 0.9.
+const NEARER: f64 = 1.281_551_565_544_600_4;
+
+/// About how far a mean of `n` numbers is from its expectation: its standard error, and what none of the numbers
+/// may have shown. Numbers that are further off by `reach`, and make up a part `ln 10/n` of the population, are
+/// missed by all `n` with probability 0.1; so one row, or many that are alike, do not pass for certainty.
+pub(super) fn error_with_unseen(standard_error: f64, reach: f64, n: f64) -> f64 {
+    libm::hypot(standard_error, std::f64::consts::LN_10 / NEARER * reach / n)
+}
+
+/// The same for sums over groups, the largest of which counts as one number.
+pub(super) fn error_of(sums: GroupSums, reach: f64) -> f64 {
+    error_with_unseen(sums.standard_error(), reach, sums.count / sums.largest)
+}
+
 /// How many rows would decide, by the interval's own formula and from the side that decides; none where
 /// the log does not tell.
 ///
 /// The value is only an estimate, here and in the longer log: the truth is taken to be nearer to the limit
-/// than the value by one standard error, and the value in the longer log to be nearer by another one of its
-/// own. Each is so with probability 0.16, so that a log of the announced length is decided with
-/// probability 0.8 or more.
+/// than the value by [`NEARER`] standard errors, and the value in the longer log to be nearer by as many of its
+/// own. Each is further off on that side with probability 0.1. So of all logs at most 20 in 100 announce
+/// a number that does not decide, wherever the truth is: with a truth at the limit, which nothing decides,
+/// the value is further from it than that with probability 0.1 on each side, and else nothing is announced.
 fn needed(estimate: &Estimate<'_>, threshold: Threshold) -> Option<u64> {
     let (value, limit) = (estimate.value, threshold.value);
     let ends = &estimate.ends;
     let decided = |times: f64| {
-        let nearer = estimate.error * (1.0 + 1.0 / libm::sqrt(times));
+        let nearer = NEARER * estimate.error * (1.0 + 1.0 / libm::sqrt(times));
         let low = |limit: f64| ends.low_reaches(times, limit + nearer);
         let high = |limit: f64| ends.high_reaches(times, limit - nearer);
         match threshold.side {
@@ -520,7 +537,7 @@ fn needed(estimate: &Estimate<'_>, threshold: Threshold) -> Option<u64> {
         Side::Within => (value.abs() - limit).abs(),
         Side::AtMost | Side::AtLeast => (value - limit).abs(),
     };
-    if sides <= estimate.error {
+    if sides <= NEARER * estimate.error {
         return None;
     }
     let n = estimate.n.max(1) as f64;

@@ -411,8 +411,8 @@ pub enum CheckVerdict {
     Fail,
     /// The interval holds the limit: there are too few rows.
     Undecided {
-        /// How many rows would decide with a probability of about 80 % or more; none where the log
-        /// does not tell.
+        /// How many rows should decide, which at most 1 log in 5 says in error; none where the log does
+        /// not tell.
         needed_n: Option<u64>,
     },
     /// The log lacks what this check needs.

@@ -106,7 +106,7 @@ pub(super) fn limit(threshold: Option<Threshold>) -> String {
 pub(super) fn finding(check: &Check) -> String {
     let undecided = match (&check.verdict, &check.interval) {
         (CheckVerdict::Undecided { needed_n: Some(n) }, _) => {
-            format!(" Too few rows to decide; {n} would with a probability of about 80 % or more.")
+            format!(" Too few rows to decide; {n} should be enough, which at most 1 log in 5 says in error.")
         }
         (CheckVerdict::Undecided { .. }, Some(interval)) if interval.high.is_infinite() => {
             " No number of rows would pass it.".to_owned()

@@ -15,6 +15,14 @@ fn grid(rows: &[(f64, bool)]) -> Grid {
     grid
 }
 
+fn top(rows: &[(f64, bool)]) -> Reliability {
+    let mut top = Reliability::new(BINS).unwrap();
+    for &(c, right) in rows {
+        top.add(c, right).unwrap();
+    }
+    top
+}
+
 fn value(rows: &[(f64, bool)]) -> f64 {
     let mut gaps = [0.0; BINS];
     for &(c, right) in rows {
@@ -38,7 +46,7 @@ fn the_upper_end_is_paid_for_by_any_signs() {
     let kinds = [(0.6, 0.75), (0.9, 0.75), (0.99, 0.95)];
     let mut stream = Stream::new(1, 2, 3, 4);
     let rows = draw(&kinds, 300, &mut stream);
-    let estimate = ece(value(&rows), &grid(&rows), BINS, None, 0.05);
+    let estimate = ece(value(&rows), &grid(&rows), &top(&rows), None, 0.05);
     let high = estimate.ends.high(1.0);
     let q = (1.0 - high) / 2.0;
     for signs in 0..8u32 {
@@ -119,7 +127,7 @@ fn misses(kinds: &[(f64, f64)], rows: u64, logs: u64, of_error: bool) -> u64 {
         let grid = grid(&drawn);
         let sum: f64 = drawn.iter().map(|&(c, y)| c - f64::from(u8::from(y))).sum();
         let estimate = match of_error {
-            true => ece(value(&drawn), &grid, BINS, None, 0.05),
+            true => ece(value(&drawn), &grid, &top(&drawn), None, 0.05),
             false => gap(sum / rows as f64, &grid, None, 0.05),
         };
         !(estimate.ends.low(1.0) <= truth + 1e-12 && truth <= estimate.ends.high(1.0) + 1e-12)
@@ -140,6 +148,55 @@ fn intervals_hold_the_population_where_confidences_vary_more_than_outcomes() {
     }
 }
 
+/// Confidences on either side of a bin's edge, in one cell of the grid, with gaps of both signs: as one bin they
+/// would cancel.
+#[test]
+fn an_edge_of_a_bin_inside_of_a_cell_hides_no_gap() {
+    const LOGS: u64 = 300;
+    for shift in [2e-6, 1e-12] {
+        let kinds = [(0.6 - shift, 0.9), (0.6 + shift, 0.3)];
+        for rows in [30, 200] {
+            let missed = misses(&kinds, rows, LOGS, true);
+            let tail = binomial_upper_tail(missed, LOGS, 0.05).unwrap().high();
+            assert!(tail > 1e-9, "{shift} {rows}: {missed}");
+        }
+    }
+}
+
+/// Cells of all kinds: every row is in the bin that it was counted in.
+#[test]
+fn parts_of_cells_are_those_of_the_bins() {
+    let mut stream = Stream::new(1, 2, 3, 7);
+    for bins in [1, 7, 15, 1024] {
+        for mut grid in [Grid::default(), Grid::of_slice()] {
+            let mut top = Reliability::new(bins).unwrap();
+            let mut edges = 0;
+            for _ in 0..20_000 {
+                let edge = stream.below(bins as u64 + 1) as f64 / bins as f64;
+                let near = edge + (stream.uniform() - 0.5) * 1e-5;
+                let c = match stream.below(3) {
+                    0 => edge,
+                    1 => near.clamp(0.0, 1.0),
+                    _ => stream.uniform(),
+                };
+                edges += u32::from(c == edge);
+                let right = stream.uniform() < 0.5;
+                assert!(grid.add(c, right));
+                top.add(c, right).unwrap();
+            }
+            assert!(edges > 5000);
+            let mut found = vec![(0, 0); bins];
+            for part in in_bins(&grid, &top) {
+                found[part.bin].0 += part.cell.count;
+                found[part.bin].1 += part.cell.correct;
+            }
+            let own = top.bins();
+            let own: Vec<(u64, u64)> = own.iter().map(|b| (b.count, b.correct)).collect();
+            assert_eq!(found, own, "{bins}");
+        }
+    }
+}
+
 /// McDiarmid's limit for given confidences is 0.0322 above the value at 5,000 rows; this one, for the
 /// population, is nearer.
 #[test]
@@ -154,7 +211,7 @@ fn the_upper_end_is_nearer_than_that_of_bounded_differences() {
     ];
     let rows = draw(&kinds, 5000, &mut stream);
     let value = value(&rows);
-    let estimate = ece(value, &grid(&rows), BINS, None, 0.05);
+    let estimate = ece(value, &grid(&rows), &top(&rows), None, 0.05);
     let high = estimate.ends.high(1.0);
     assert!(
         high > value && high - value < (ln(40.0) / 10_000.0).sqrt(),

@@ -9,7 +9,7 @@ use crate::assumptions::{
     AssumptionError, IndependenceTest, Items, independence_by_source, individual_calibration,
     support, support_floor,
 };
-use crate::audit::intervals::{BETTING_BY_ENTITY, Estimate, OpenEnds};
+use crate::audit::intervals::{BETTING_BY_ENTITY, Estimate, OpenEnds, error_of};
 use crate::audit::outcome::Check;
 use crate::audit::sample::SampleRow;
 use crate::audit::tally::Tally;
@@ -153,7 +153,7 @@ fn encoder_variance(gate: &Gate<'_>, tally: &Tally, rows: &Rows<'_>) -> Check {
     let finite = sums.squares.is_finite() && sums.cross.is_finite() && mean.is_finite();
     let estimate = Estimate {
         value: mean,
-        error: sums.standard_error(),
+        error: error_of(sums, largest),
         n: entities,
         ends: Box::new(OpenEnds {
             seen: Seen::Sums(sums),

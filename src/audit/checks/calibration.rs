@@ -72,7 +72,6 @@ fn ece(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let Ok(value) = tally.scores.ece() else {
         return gate.not_run(id, NOTHING);
     };
-    let bins = tally.bins();
     let used = tally
         .scores
         .top
@@ -84,7 +83,8 @@ fn ece(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
         "Confidence and accuracy differ by {:.1} points on average over the {used} bins in use.",
         100.0 * value
     );
-    let estimate = calibration_error::ece(value, tally.grid, bins, rows.clusters, delta);
+    let top = &tally.scores.top;
+    let estimate = calibration_error::ece(value, tally.grid, top, rows.clusters, delta);
     // The error is at least the gap, whose lower end has this share.
     let power = power_of(gate, id, tally, rows, delta / 8.0);
     gate.estimate(id, estimate, sentence).with_power(power)

@@ -7,7 +7,7 @@ use crate::audit::clusters::{Quantity, UNIT};
 use crate::audit::grid::GridCell;
 use crate::audit::intervals::{
     BETTING, BETTING_BY_ENTITY, BINWISE, BinGap, Estimate, HOEFFDING, OpenEnds, average,
-    binary_entropy,
+    binary_entropy, error_of,
 };
 use crate::audit::outcome::{Check, Curves, RiskPoint};
 use crate::audit::tally::Scored;
@@ -119,7 +119,7 @@ fn log_losses(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>, checks: &mut
     };
     let open = |value: f64, sums: GroupSums, (from, to): (f64, f64), delta: f64| Estimate {
         value,
-        error: sums.standard_error(),
+        error: error_of(sums, to - from),
         n,
         ends: Box::new(OpenEnds {
             seen: Seen::Sums(sums.rescaled(from, to)),
