@@ -355,15 +355,25 @@ pub(super) fn audit(
         withhold(&mut checks, reason);
         curves = Curves::default();
     }
-    let (slices, sources) = match withheld {
+    let (mut slices, sources) = match withheld {
         Some(_) => (Vec::new(), Vec::new()),
         None => (
             slices::slices(tally, settings, judged, &rows),
             sources::sources(tally, settings, &rows),
         ),
     };
+    let baseline_rows = baseline.map(|b| Rows::new(b, settings));
+    let clustered = rows.clustered() || baseline_rows.is_some_and(|rows| rows.clustered());
     for check in &mut checks {
         check.next = next::next(check, tally, &sources);
+        let drift = registry::kind(check.id).is_some_and(|kind| kind.needs_baseline);
+        if rows.clustered() || drift && clustered {
+            check.estimand = registry::by_entity(check.id, check.estimand);
+        }
+    }
+    let of_slices = slices.iter_mut().flat_map(|slice| &mut slice.checks);
+    for check in of_slices.filter(|_| rows.clustered()) {
+        check.estimand = registry::by_entity(check.id, check.estimand);
     }
     let reasons = tally.unusable.counts.iter();
     AuditReport {

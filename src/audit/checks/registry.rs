@@ -82,6 +82,61 @@ const TEST: &str =
     "a p-value, which is at most a level with at most that probability if the hypothesis holds";
 const CHANGE: &str = "the difference between the populations that both logs were drawn from";
 
+/// What an interval is about where entities may have several rows. Entities are drawn, and nothing is said
+/// about how many rows they have: those of other numbers of rows may be of another kind.
+const BY_ENTITY: [(&str, &str); 5] = [
+    (
+        POPULATION,
+        "the mean over the population that the entities were drawn from, each with as many rows as here",
+    ),
+    (
+        BINS,
+        "the error over the population that the entities were drawn from, each with as many rows as here, \
+         in these bins",
+    ),
+    (
+        CLIPPED,
+        "the mean over the population that the entities were drawn from, each with as many rows as here, \
+         true classes below 0.0001 counted as 0.0001",
+    ),
+    (
+        RATE,
+        "the share of the population that the entities were drawn from, each with as many rows as here",
+    ),
+    (
+        CHANGE,
+        "the difference between the populations that the entities of both logs were drawn from, each with as \
+         many rows as here",
+    ),
+];
+
+/// Of a sample there is one row of each entity.
+const ONE_ROW: [(&str, &str); 3] = [
+    (
+        "prior_counting",
+        "the mean over the entities that these were drawn from, one row of each, true classes below \
+         0.0001 counted as 0.0001",
+    ),
+    (
+        "item_calibration",
+        "the error over the entities that these were drawn from, one row of each, in these bins",
+    ),
+    (
+        "support",
+        "the share of the entities that these were drawn from, one row of each",
+    ),
+];
+
+/// What the interval of a check is about where rows of one entity are one cluster.
+pub(super) fn by_entity(id: &str, estimand: &'static str) -> &'static str {
+    let find = |list: &[(&str, &'static str)], key: &str| {
+        let found = list.iter().find(|(name, _)| *name == key);
+        found.map(|(_, words)| *words)
+    };
+    let own = find(&ONE_ROW, id).or_else(|| find(&BY_ENTITY, estimand));
+    own.unwrap_or(estimand)
+}
+
 /// Five points of calibration error are a common upper limit for use without repair; two points of
 /// mean over-confidence are what a reader of probabilities begins to notice. Both are starting
 /// points, to be replaced by what a use needs.
@@ -185,6 +240,17 @@ pub fn set_threshold(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Only what is counted, given or a test is the same by rows and by entities.
+    #[test]
+    fn what_is_about_rows_is_said_anew_for_entities() {
+        for kind in CHECKS {
+            let words = by_entity(kind.id, kind.estimand);
+            let same = [LOG, GIVEN, QUANTILE, PAIRS, TEST].contains(&kind.estimand);
+            assert_eq!(words == kind.estimand, same, "{}", kind.id);
+            assert!(same || words.contains("entit"), "{}", kind.id);
+        }
+    }
 
     #[test]
     fn names_are_unique_and_limits_can_be_set_and_taken_away() {
