@@ -10,6 +10,8 @@ SHELL := /bin/bash
 KANI ?= auto
 # auto: have Coq check the theorems where it is installed, else quote the committed record; required; off.
 THEORY ?= auto
+# The part of the simulated logs that make simulate draws.
+SIMULATE ?= 1
 OUT := target/lpf
 CARGO ?= cargo
 # Snapshots are reviewed by a person (`cargo insta review`), never accepted by a run.
@@ -93,8 +95,8 @@ properties: need-cargo ## Statistical properties, each with its negative control
 	$(CARGO) test --quiet --test properties
 	@echo 'make properties: outcome in $(OUT)/properties.json'
 
-simulate: need-cargo ## The audit on many simulated logs: false verdicts, power, rows that decide (an hour or so).
-	LPF_SIMULATE=1 $(CARGO) test --release --test properties audit.
+simulate: need-cargo ## The audit on many simulated logs: false verdicts, power, rows that decide (an hour or so; SIMULATE=0.1 a tenth).
+	LPF_SIMULATE=$(SIMULATE) $(CARGO) test --release --test properties audit.
 	@echo 'make simulate: all rates in $(OUT)/simulation.md'
 
 snapshots: need-cargo ## The paper's tables and our own, against the pinned ones.

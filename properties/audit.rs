@@ -2,10 +2,11 @@
 //! is what it is said to be.
 //!
 //! A run of all properties draws few logs, up to 200 rows each. `make simulate` draws many, up to 5,000
-//! rows each, and writes all rates to `target/lpf/simulation.md`.
+//! rows each, and writes all rates to `target/lpf/simulation.md`; `SIMULATE=0.1` asks for a tenth of them.
 
 mod decisions;
 mod hypotheses;
+mod parts;
 mod rates;
 mod worlds;
 
@@ -53,6 +54,30 @@ pub const PROPERTIES: &[Property] = &[
         run: sources,
     },
     Property {
+        name: "audit.slices",
+        claims: &[],
+        statement: "intervals of checks with a limit hold together over the log and all slices, others over all slices",
+        run: parts::slices,
+    },
+    Property {
+        name: "audit.sets",
+        claims: &["E2"],
+        statement: "the coverage of prediction sets is missed, or judged wrongly, in at most 5 of 100 logs",
+        run: parts::sets,
+    },
+    Property {
+        name: "audit.sampled",
+        claims: &[],
+        statement: "what is read off a sample of rows holds for rows that are alike too",
+        run: parts::sampled,
+    },
+    Property {
+        name: "audit.drift",
+        claims: &[],
+        statement: "all intervals of drift hold together, from one row against one on",
+        run: parts::drift,
+    },
+    Property {
         name: "audit.rows_that_decide",
         claims: &[],
         statement: "of all logs, at most 20 in 100 announce a number of rows that does not decide",
@@ -66,27 +91,38 @@ pub const PROPERTIES: &[Property] = &[
     },
 ];
 
-/// Whether all is to be simulated, as `make simulate` asks.
+/// Whether all worlds and lengths are to be simulated, as `make simulate` asks.
 fn thorough() -> bool {
     std::env::var_os("LPF_SIMULATE").is_some()
 }
 
+/// So many logs, or the part of them that is asked for.
+fn part_of(logs: u64) -> u64 {
+    let asked = std::env::var("LPF_SIMULATE").unwrap_or_default();
+    let part: f64 = asked
+        .parse()
+        .expect("LPF_SIMULATE is a part of the logs: 1 for all, 0.1 for a tenth");
+    (part * logs as f64).ceil() as u64
+}
+
 /// How many rows logs have, and how many logs are drawn for each.
 fn sizes(classes: usize) -> Vec<(u64, u64)> {
-    match (thorough(), classes > 100) {
-        (false, false) => vec![(5, 100), (200, 100)],
-        (false, true) => vec![(5, 10)],
-        (true, false) => vec![(1, 1000), (5, 1000), (30, 1000), (200, 1000), (5000, 400)],
-        (true, true) => vec![(1, 200), (5, 200), (30, 100), (200, 50), (5000, 10)],
-    }
+    let all = match (thorough(), classes > 100) {
+        (false, false) => return vec![(5, 100), (200, 100)],
+        (false, true) => return vec![(5, 10)],
+        (true, false) => [(1, 1000), (5, 1000), (30, 1000), (200, 1000), (5000, 400)],
+        (true, true) => [(1, 200), (5, 200), (30, 100), (200, 50), (5000, 10)],
+    };
+    all.map(|(rows, logs)| (rows, part_of(logs))).to_vec()
 }
 
 /// The worlds of this run: all, or those in which most went wrong once.
 fn worlds() -> Vec<World> {
-    const FEW: [&str; 6] = [
+    const FEW: [&str; 7] = [
         "calibrated",
         "two confidences",
         "opposite gaps",
+        "gaps on both sides of an edge",
         "sure and wrong",
         "thousand classes",
         "twenty rows an entity",
@@ -97,7 +133,7 @@ fn worlds() -> Vec<World> {
 
 /// So many of something: few in a run of all properties.
 fn logs(few: u64, many: u64) -> u64 {
-    if thorough() { many } else { few }
+    if thorough() { part_of(many) } else { few }
 }
 
 /// Misses of the intervals of each check, over all logs of a world: (logs, misses).

@@ -4,7 +4,7 @@ use lpf::audit::CheckVerdict;
 use rayon::prelude::*;
 
 use super::rates::at_most;
-use super::worlds::{World, audit, over_confident};
+use super::worlds::{World, audit, over_confident, world};
 use super::{logs, thorough};
 use crate::harness::{Check, Draws, LEVEL, Outcome};
 
@@ -26,7 +26,7 @@ fn announced(
                 return None;
             };
             // Longer logs than this take too long to simulate; they are not counted.
-            if n > logs(5_000, 200_000) {
+            if n > (if thorough() { 200_000 } else { 5_000 }) {
                 return None;
             }
             let report = audit(&world.log(n, &mut stream), &[(id, limit)]);
@@ -47,6 +47,8 @@ pub fn rows_that_decide(draws: Draws) -> Outcome {
     let over = over_confident("over-confident", 0.1);
     let slightly = over_confident("over-confident by 5 points", 0.05);
     let calibrated = over_confident("calibrated", 0.0);
+    let alike = world("all alike", &[(0.8, 0.8)]);
+    let sure = world("sure and wrong", &[(1.0 - 1e-9, 0.99)]);
     for (world, rows, id, limit) in [
         (&over, 60, "gap", 0.02),
         (&slightly, 300, "gap", 0.02),
@@ -55,8 +57,19 @@ pub fn rows_that_decide(draws: Draws) -> Outcome {
         (&calibrated, 300, "ece", 0.05),
         (&calibrated, 60, "accuracy", 0.6),
         (&over, 60, "brier", 0.6),
+        // The truth is the limit itself, or near to it: nothing decides, or hardly anything.
+        (&slightly, 60, "gap", 0.05),
+        (&calibrated, 60, "accuracy", 0.75),
+        (&slightly, 60, "ece", 0.05),
+        (&slightly, 60, "gap", 0.04),
+        // Rows that are all alike by chance: of one there is no spread at all.
+        (&alike, 1, "gap", 0.02),
+        (&alike, 5, "gap", 0.02),
+        (&alike, 5, "accuracy", 0.7),
+        (&sure, 200, "gap", 0.02),
+        (&sure, 200, "log_loss_clipped", 0.2),
     ] {
-        let many = logs(12, 200);
+        let many = logs(16, 200);
         let (told, undecided) = announced(draws, world, rows, many, (id, limit));
         let what = format!("rows for {id} ≤ {limit} did not decide");
         parts.push(at_most(world.name, rows, &what, many, undecided, 0.2));

@@ -81,6 +81,11 @@ pub fn worlds() -> Vec<World> {
         world("two confidences", &[(0.99, 1.0), (0.6, 1.0)]),
         // Gaps of both signs, which cancel in the mean.
         world("opposite gaps", &[(0.6, 0.75), (0.9, 0.75)]),
+        // An edge of a bin between them, and both in one cell of the grid that an audit keeps.
+        world(
+            "gaps on both sides of an edge",
+            &[(0.6 - 2e-6, 0.9), (0.6 + 2e-6, 0.3)],
+        ),
         // One error in a hundred, each at a confidence that all but excludes it.
         world("sure and wrong", &[(1.0 - 1e-9, 0.99)]),
         World {
@@ -89,6 +94,7 @@ pub fn worlds() -> Vec<World> {
         },
         clustered("twenty rows an entity", 20, true),
         clustered("1 to 10 rows an entity", 10, false),
+        clustered("1 to 300 rows an entity", 300, false),
     ]
 }
 
