@@ -35,10 +35,10 @@ fn a_limit_applies_to_the_interval_not_to_the_value() {
     assert_eq!(run.code, Some(0));
     assert_eq!(check(&run, "accuracy")["verdict"]["kind"], "pass");
     // Above the value: worse than the limit, but not for certain.
-    let run = with("0.62");
+    let run = with("0.625");
     assert_eq!(run.code, Some(0));
     let accuracy = check(&run, "accuracy");
-    assert!(accuracy["value"].as_f64().unwrap() < 0.62);
+    assert!(accuracy["value"].as_f64().unwrap() < 0.625);
     assert_eq!(accuracy["verdict"]["kind"], "undecided");
     assert!(accuracy["verdict"]["needed_n"].as_u64().unwrap() > 1000);
     // As near to the limit as chance may bring it: no number is announced.
@@ -71,7 +71,7 @@ fn a_gate_may_ask_for_certainty() {
         let gate = format!("[audit]\n{undecided}\n[audit.limits]\n{off}{limits}\n");
         audit(folder.path(), &gate, more)
     };
-    let (fail, close) = ("undecided = \"fail\"", "accuracy = 0.62");
+    let (fail, close) = ("undecided = \"fail\"", "accuracy = 0.625");
     for (undecided, limits, more, code) in [
         ("", close, &[][..], 0),
         ("undecided = \"allow\"", close, &[], 0),
