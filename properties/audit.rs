@@ -231,7 +231,7 @@ fn gate(draws: Draws) -> Outcome {
     let mut parts = Vec::new();
     for world in worlds() {
         for (rows, logs) in sizes(world.classes) {
-            let logs = logs / 2;
+            let logs = logs.div_ceil(2);
             let failed = gated(draws, &world, rows, logs, 0.0);
             parts.push(at_most(
                 world.name,
