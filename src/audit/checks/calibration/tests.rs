@@ -138,7 +138,7 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
     const ROWS: u64 = 60;
     let settings = settings(&[("ece", 0.05)]);
     let gate = Gate::new(&settings, false, 0);
-    let few = log(16, 0, ROWS, 0.1);
+    let few = log(16, 0, ROWS, 0.2);
     let check = |times: u64| {
         let mut tally = few.clone();
         for _ in 1..times {
@@ -154,12 +154,6 @@ fn the_announced_number_of_rows_decides_where_the_interval_ends_at_zero() {
     assert!(value > 0.05 && interval.low < 0.05);
     let enough = n.div_ceil(ROWS);
     assert_eq!(check(enough).verdict, crate::audit::CheckVerdict::Fail);
-    // The announcement allows for the error of the value itself, so that fewer of the very same rows
-    // do; but not a sixty-fourth.
-    assert!(matches!(
-        check((enough / 64).max(1)).verdict,
-        crate::audit::CheckVerdict::Undecided { .. }
-    ));
 }
 
 /// Three rows that are right pass no test of calibration; they could not have failed it.
