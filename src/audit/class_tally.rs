@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::grid::cell_of;
+
 /// Cells of all classes together, as long as a class has [`FEWEST`] or more.
 const CELLS: usize = 1 << 16;
 /// Fewer cells than this are not enough for a curve.
@@ -102,8 +104,7 @@ impl ClassTally {
     pub(super) fn add(&mut self, p: &[f64], named: usize, label: usize) {
         let width = cells_of(self.classes);
         for (class, (x, cells)) in p.iter().zip(self.cells.chunks_mut(width)).enumerate() {
-            // As in the grid: a power of two, so that the product is exact.
-            let cell = (libm::ceil(x * width as f64) as usize).saturating_sub(1);
+            let cell = cell_of(*x, width);
             if let Some(pair) = cells.get_mut(cell) {
                 match class == label {
                     true => pair.0 += 1,

@@ -79,6 +79,22 @@ impl RowValues {
     }
 }
 
+/// How many units a value is: the nearest number, of two the one further from zero; none of 2⁵² or more.
+#[inline]
+fn few_units(x: f64) -> Option<i64> {
+    let scaled = x * UNITS;
+    // The whole part and what is left of it are both exact.
+    let whole = scaled as i64;
+    let left = scaled - whole as f64;
+    let nearest = whole + i64::from(left >= 0.5) - i64::from(left <= -0.5);
+    (scaled.abs() < (1u64 << 52) as f64).then_some(nearest)
+}
+
+/// The same for any value.
+fn units(x: f64) -> i128 {
+    few_units(x).map_or_else(|| libm::round(x * UNITS) as i128, i128::from)
+}
+
 /// Sums over the rows of a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Bucket {
@@ -254,7 +270,7 @@ impl Clusters {
 
     /// Adds a row of the entity with this hash.
     pub(super) fn add(&mut self, entity: Option<u64>, values: RowValues) {
-        let units = values.0.map(|x| libm::round(x * UNITS) as i128);
+        let units = values.0.map(units);
         let bucket = match entity {
             None => {
                 for (sum, x) in self.squares.iter_mut().zip(units) {
@@ -275,6 +291,32 @@ impl Clusters {
         bucket.rows += 1;
         for (sum, x) in bucket.sums.iter_mut().zip(units) {
             *sum += x;
+        }
+    }
+
+    /// Adds up to 1024 rows.
+    pub(super) fn add_all(&mut self, rows: impl Iterator<Item = (Option<u64>, RowValues)>) {
+        // Of 1024 numbers below 2⁵² the sums fit 64 bits.
+        let (mut count, mut sums, mut squares) = (0, [0i64; QUANTITIES], [0i128; QUANTITIES]);
+        for (entity, values) in rows {
+            let few = values.0.map(few_units);
+            if entity.is_some() || few.contains(&None) {
+                self.add(entity, values);
+                continue;
+            }
+            count += 1;
+            for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(few) {
+                let x = x.unwrap_or_default();
+                *sum += x;
+                *square += i128::from(x) * i128::from(x);
+            }
+        }
+        self.nameless.rows += count;
+        for (sum, own) in self.nameless.sums.iter_mut().zip(sums) {
+            *sum += i128::from(own);
+        }
+        for (sum, own) in self.squares.iter_mut().zip(squares) {
+            *sum += own;
         }
     }
 
@@ -399,6 +441,8 @@ mod tests {
 
     fn values(x: f64) -> RowValues {
         let scores = RowScores {
+            loss: None,
+            entropy: 0.0,
             brier: 2.0 * x,
             clipped: 3.0 * x,
             clipped_excess: -x,

@@ -113,6 +113,21 @@ impl TryFrom<Stored> for Grid {
     }
 }
 
+/// The cell, of a power of two of them and closed on the right, that a number in `[0, 1]` lies in.
+///
+/// Multiplying by a power of two is exact, so the side of an edge is never in doubt. Zero belongs to the
+/// first cell, as it does to the first bin.
+#[inline]
+pub(super) fn cell_of(x: f64, cells: usize) -> usize {
+    let scaled = x * cells as f64;
+    // `⌈scaled⌉ − 1`.
+    let whole = scaled as u32;
+    match f64::from(whole) < scaled {
+        true => whole as usize,
+        false => (whole as usize).saturating_sub(1),
+    }
+}
+
 impl Default for Grid {
     fn default() -> Self {
         Grid {
@@ -140,9 +155,7 @@ impl Grid {
         if !(0.0..=1.0).contains(&confidence) {
             return false;
         }
-        // Multiplying by a power of two is exact, so the side of an edge is never in doubt. Zero
-        // belongs to the first cell, as it does to the first bin.
-        let cell = (libm::ceil(confidence * self.cells.len() as f64) as usize).saturating_sub(1);
+        let cell = cell_of(confidence, self.cells.len());
         let Some(totals) = self.cells.get_mut(cell) else {
             return false;
         };

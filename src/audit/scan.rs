@@ -1,5 +1,7 @@
 //! A log of any length into a tally, in constant memory, on all threads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use super::by::By;
@@ -142,6 +144,9 @@ impl ScanSettings {
                 }),
             };
             scored.map_err(|error| Error::from(error).in_line(i as u64 + 1))?;
+            if (i + 1) % ROWS_AT_A_TIME == 0 {
+                tally.settle(&mut waiting);
+            }
             bytes.extend(p.iter().flat_map(|x| x.to_le_bytes()));
             bytes.extend((*label as u64).to_le_bytes());
         }
@@ -337,6 +342,9 @@ impl Work<'_> {
     }
 }
 
+/// So many rows are taken at a time by whichever thread is free: one of them may be reading ahead.
+const ROWS_AT_A_TIME: usize = 1 << 10;
+
 /// Shares out the rows of a batch among the slots; returns what waits for slices.
 fn add_all(
     file: &str,
@@ -346,28 +354,44 @@ fn add_all(
     slicing: Option<&Slicing>,
 ) -> Vec<Sliced> {
     let rows = batch.len();
-    let share = rows.div_ceil(slots.len()).max(1);
-    let work = |(i, slot): (usize, &mut Tally)| {
-        let first = (i * share).min(rows);
+    let next = AtomicUsize::new(0);
+    // What a map makes of an answer is not what is logged.
+    let direct = rules.answerer.calibration().is_none();
+    let work = |slot: &mut Tally| {
         let mut waiting = slicing.map_or_else(Waiting::default, Slicing::waiting);
         let mut values = slicing.map(Slicing::values);
-        for at in first..(first + share).min(rows) {
-            let row = batch.row(at);
-            let source = Source {
-                file,
-                line: row.number,
-            };
-            let before = waiting.confidences.len();
-            slot.add(source, row.line, row.prediction, rules, &mut waiting);
-            if let Some(values) = &mut values
-                && waiting.confidences.len() > before
-            {
-                values.add(batch, at);
+        let mut numbers = Vec::new();
+        loop {
+            let first = next.fetch_add(ROWS_AT_A_TIME, Ordering::Relaxed).min(rows);
+            let taken = first..(first + ROWS_AT_A_TIME).min(rows);
+            if taken.is_empty() {
+                break;
             }
+            let plain = batch.plain(taken.clone(), rules.row).filter(|_| direct);
+            for at in taken {
+                let before = waiting.rows.len();
+                numbers.clear();
+                match plain.as_ref().and_then(|p| p.read(at, &mut numbers)) {
+                    Some(row) => slot.add_plain(&row, &numbers, &mut waiting),
+                    None => {
+                        let row = batch.row(at);
+                        let source = Source {
+                            file,
+                            line: row.number,
+                        };
+                        slot.add(source, row.line, row.prediction, rules, &mut waiting);
+                    }
+                }
+                if let Some(values) = &mut values
+                    && waiting.rows.len() > before
+                {
+                    values.add(batch, at);
+                }
+            }
+            slot.settle(&mut waiting);
         }
-        slot.settle(&mut waiting);
         values.map(|values| values.with(waiting))
     };
-    let sliced = slots.par_iter_mut().enumerate().map(work);
+    let sliced = slots.par_iter_mut().map(work);
     sliced.flatten_iter().collect()
 }

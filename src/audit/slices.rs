@@ -13,7 +13,7 @@ use super::clusters::{Clusters, RowValues};
 use super::grid::Grid;
 use super::sources::Source;
 use super::tally::Scored;
-use crate::calibration::{CalibrationError, Evaluation};
+use crate::calibration::{CalibrationError, Evaluation, ScoredRow};
 
 /// The value of a field, by which a row belongs to a slice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -57,19 +57,18 @@ impl Slice {
         })
     }
 
-    /// Adds a prediction of an entity that names class `named`.
+    /// Adds a prediction of an entity whose scores are known.
     pub(super) fn add(
         &mut self,
         entity: Option<u64>,
         p: &[f64],
-        named: usize,
-        label: usize,
+        row: ScoredRow,
     ) -> Result<(), CalibrationError> {
-        let scores = self.scores.add_named(p, named, label)?;
-        if let Some(&confidence) = p.get(named) {
-            let right = named == label;
+        self.scores.add_scored(p, row)?;
+        if let Some(&confidence) = p.get(row.named) {
+            let right = row.named == row.label;
             self.grid.add(confidence, right);
-            let values = RowValues::new(confidence, right, scores);
+            let values = RowValues::new(confidence, right, row.scores);
             self.clusters.add(entity, values);
         }
         Ok(())

@@ -135,7 +135,7 @@ impl Slicing {
     /// What waits for slices, empty.
     pub(super) fn waiting(&self) -> Waiting {
         Waiting {
-            rows: Some(Vec::new()),
+            sliced: true,
             sources: self.sources.is_some().then(Vec::new),
             ..Waiting::default()
         }
@@ -228,12 +228,12 @@ impl Slicing {
         let classes = self.classes;
         share_out(&mut self.parts[part].slices, |own, slices, first| {
             for (sliced, places) in batch.iter().zip(&places) {
-                let rows = sliced.waiting.rows.iter().flatten();
+                let rows = sliced.waiting.rows.iter().zip(&sliced.waiting.entities);
                 let probabilities = sliced.waiting.probabilities.chunks(classes.max(1));
-                for ((row, p), of_row) in rows.zip(probabilities).zip(places) {
+                for (((row, entity), p), of_row) in rows.zip(probabilities).zip(places) {
                     let place = *of_row as usize;
                     if own.contains(&place) {
-                        slices[place - first].add(row.entity, p, row.named, row.label)?;
+                        slices[place - first].add(*entity, p, *row)?;
                     }
                 }
             }
@@ -247,12 +247,13 @@ impl Slicing {
         }
         let mut found: Vec<(usize, &SourcePart, Option<u64>, usize)> = Vec::new();
         for sliced in batch {
-            let rows = sliced.waiting.rows.as_deref().unwrap_or_default();
-            for (row, parts) in sliced.waiting.sources.iter().flatten() {
-                let Some(row) = rows.get(*row) else { continue };
+            let waiting = &sliced.waiting;
+            for (at, parts) in waiting.sources.iter().flatten() {
+                let row = waiting.rows.get(*at).zip(waiting.entities.get(*at));
+                let Some((row, entity)) = row else { continue };
                 for part in parts {
                     let place = self.source(&part.id)?;
-                    found.push((place, part, row.entity, row.label));
+                    found.push((place, part, *entity, row.label));
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::clusters::{Clusters, RowValues};
 use super::slices::{Slice, Value};
 use super::tally::argmax;
 use crate::answer::Answerer;
-use crate::calibration::{CalibrationError, SMALLEST};
+use crate::calibration::{CalibrationError, RowScores, SMALLEST, ScoredRow};
 use crate::log::Entity;
 use crate::math::{ExactSum, ln};
 use crate::simplex::Distribution;
@@ -71,7 +71,12 @@ impl Source {
         };
         for (factor, weight) in &part.items {
             let p = factor.probabilities();
-            self.items.add(cluster, p, argmax(p), label)?;
+            let row = ScoredRow {
+                named: argmax(p),
+                label,
+                scores: RowScores::of(p, label),
+            };
+            self.items.add(cluster, p, row)?;
             self.weight.add(*weight);
         }
         match part.without {

@@ -18,9 +18,9 @@ use super::slices::Slices;
 use super::sources::{self, SourcePart};
 use crate::aggregate::Method;
 use crate::answer::Answerer;
-use crate::calibration::{CalibrationError, Evaluation};
+use crate::calibration::{CalibrationError, Evaluation, RowScores, ScoredRow};
 use crate::latent::Confidence;
-use crate::log::{Prediction, Reason, Row, RowError, RowRules, logged_set};
+use crate::log::{PlainRow, Prediction, Reason, Row, RowError, RowRules, logged_set};
 use crate::simplex::Distribution;
 
 /// What must agree for two tallies to be of one log.
@@ -84,31 +84,37 @@ pub(super) struct Rules<'a> {
 /// Brier scores, from 0 to 2, are counted in so many steps.
 pub(super) const BRIER_STEPS: usize = 1024;
 
+/// So many rows are counted at a time.
+const MOST_WAITING: usize = 1 << 10;
+
 /// The most probable class; the first of them on a tie.
 pub(super) fn argmax(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |best, i| if p[i] > p[best] { i } else { best })
 }
 
-/// Rows on their way to where they are counted in a loop of their own.
+/// Rows on their way to where they are counted, what is kept of all of them one after the other: what
+/// one loop touches is then near, or many of its cells are fetched at a time, and not one a row.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// Confidences, and whether they were right, for the grid. It is larger than the caches next to a
-    /// core: filled in a loop of its own, many of its cells are fetched at a time, and not one a row.
-    pub confidences: Vec<(f64, bool)>,
-    /// The rows themselves, where there are slices.
-    pub rows: Option<Vec<WaitingRow>>,
+    pub rows: Vec<ScoredRow>,
+    /// The entity of each.
+    pub entities: Vec<Option<u64>>,
     /// The probabilities of all these rows.
     pub probabilities: Vec<f64>,
+    /// How many of them have been counted. They are kept where there are slices.
+    pub settled: usize,
+    pub sliced: bool,
     /// What rows say of their sources of evidence, where there are slices by source.
     pub sources: Option<Vec<(usize, Vec<SourcePart>)>>,
 }
 
-/// A row that waits for its slices.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WaitingRow {
-    pub entity: Option<u64>,
-    pub named: usize,
-    pub label: usize,
+impl Waiting {
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.entities.clear();
+        self.probabilities.clear();
+        self.settled = 0;
+    }
 }
 
 /// Scored predictions, of a log or of a slice.
@@ -250,11 +256,20 @@ impl Tally {
         }
     }
 
-    /// Adds a prediction of an entity that names class `named`, with entries in `[0, 1]`, to all but the
-    /// grid, for which it waits.
+    /// Adds a row of the ordinary kind, which is all that is known of it: [`Tally::add`] without a
+    /// calibration map.
+    pub(super) fn add_plain(&mut self, row: &PlainRow<'_>, p: &[f64], waiting: &mut Waiting) {
+        self.checked += 1;
+        self.single += u64::from(row.single);
+        let scored = self.score(entity_hash(&row.entity), p, argmax(p), row.label, waiting);
+        // Its entries lie in [0, 1], and its label is a class.
+        debug_assert!(scored.is_ok());
+    }
+
+    /// Has a prediction of an entity that names class `named` wait to be counted by [`Tally::settle`].
     ///
     /// # Errors
-    /// Where there is no class `named` or `label`.
+    /// Where there is no class `named` or `label`, or an entry is outside `[0, 1]`.
     pub(super) fn score(
         &mut self,
         entity: Option<u64>,
@@ -263,32 +278,59 @@ impl Tally {
         label: usize,
         waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
-        let scores = self.scores.add_named(p, named, label)?;
-        self.by_class.add(p, named, label);
-        let step = (scores.brier * (BRIER_STEPS / 2) as f64) as usize;
-        self.briers[step.min(BRIER_STEPS - 1)] += 1;
-        if let Some(&confidence) = p.get(named) {
-            let right = named == label;
-            waiting.confidences.push((confidence, right));
-            if let Some(rows) = &mut waiting.rows {
-                rows.push(WaitingRow {
-                    entity,
-                    named,
-                    label,
-                });
-                waiting.probabilities.extend_from_slice(p);
-            }
-            self.clusters
-                .add(entity, RowValues::new(confidence, right, scores));
-        }
+        self.scores.check_row(p, named, label)?;
+        waiting.rows.push(ScoredRow {
+            named,
+            label,
+            scores: RowScores::of(p, label),
+        });
+        waiting.entities.push(entity);
+        waiting.probabilities.extend_from_slice(p);
         Ok(())
     }
 
-    /// Adds to the grid what waits for it.
+    /// Counts what waits. To be called now and then: it is best for a thousand rows at a time.
     pub(super) fn settle(&mut self, waiting: &mut Waiting) {
-        for (confidence, correct) in waiting.confidences.drain(..) {
-            self.grid.add(confidence, correct);
+        let classes = self.settings.classes.len().max(1);
+        let new = waiting.settled;
+        let rows = waiting.rows.get(new..).unwrap_or_default();
+        let entities = waiting.entities.get(new..).unwrap_or_default();
+        let p = waiting.probabilities.get(new * classes..);
+        let p = p.unwrap_or_default();
+        for ((rows, entities), p) in rows
+            .chunks(MOST_WAITING)
+            .zip(entities.chunks(MOST_WAITING))
+            .zip(p.chunks(MOST_WAITING * classes))
+        {
+            self.count(rows, entities, p);
         }
+        waiting.settled = waiting.rows.len();
+        if !waiting.sliced {
+            waiting.clear();
+        }
+    }
+
+    fn count(&mut self, rows: &[ScoredRow], entities: &[Option<u64>], p: &[f64]) {
+        let classes = self.settings.classes.len().max(1);
+        let added = self.scores.add_rows(p, rows);
+        // They were checked, and there are not 2⁶⁴ rows.
+        debug_assert!(added.is_ok());
+        for (row, p) in rows.iter().zip(p.chunks_exact(classes)) {
+            self.by_class.add(p, row.named, row.label);
+        }
+        for row in rows {
+            let step = (row.scores.brier * (BRIER_STEPS / 2) as f64) as usize;
+            self.briers[step.min(BRIER_STEPS - 1)] += 1;
+        }
+        let named = |(row, p): (&ScoredRow, &[f64])| p.get(row.named).copied().unwrap_or_default();
+        let confidences = || rows.iter().zip(p.chunks_exact(classes)).map(named);
+        for (row, confidence) in rows.iter().zip(confidences()) {
+            self.grid.add(confidence, row.named == row.label);
+        }
+        let values = rows.iter().zip(confidences()).map(|(row, confidence)| {
+            RowValues::new(confidence, row.named == row.label, row.scores)
+        });
+        self.clusters.add_all(entities.iter().copied().zip(values));
     }
 
     fn reject(&mut self, at: Source<'_>, error: RowError) {
@@ -381,10 +423,10 @@ impl Tally {
         if let Some(set) = set {
             self.sets.add(&set, label);
         }
-        if let (Some(rows), Some(waiting)) = (&waiting.rows, &mut waiting.sources)
+        if let Some(of_rows) = &mut waiting.sources
             && !sources.is_empty()
         {
-            waiting.push((rows.len() - 1, sources));
+            of_rows.push((waiting.rows.len() - 1, sources));
         }
         Ok(())
     }

@@ -38,5 +38,5 @@ pub use map::{Calibrated, CalibrationMap, MapMethod, MapShape, Temperature};
 pub use map_error::MapError;
 pub use reliability::{BinMeans, BinTotals, Reliability, ReliabilityBin};
 pub use scores::Evaluation;
-pub(crate) use scores::{RowScores, SMALLEST};
+pub(crate) use scores::{RowScores, SMALLEST, ScoredRow};
 pub use smooth::{SmoothCell, SmoothEce, smooth_ece, smooth_ece_at};

@@ -1,5 +1,7 @@
 //! Proper scores of whole distributions, and everything about a set of predictions at once.
 
+use std::sync::LazyLock;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +12,9 @@ use crate::simplex::Distribution;
 /// Where a log loss is clipped, a true class is taken to have had at least this probability: without a
 /// limit to what one row can cost, no number of rows bounds the mean.
 pub(crate) const SMALLEST: f64 = 1e-4;
+
+/// `−ln` of [`SMALLEST`].
+static LARGEST: LazyLock<f64> = LazyLock::new(|| -ln(SMALLEST));
 
 /// Predictions in one unit of parallel work.
 const BLOCK: usize = 1 << 12;
@@ -57,12 +62,53 @@ pub struct Evaluation {
 /// The scores of one prediction that have a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RowScores {
+    /// `−ln p_y`; none where that is infinite.
+    pub loss: Option<f64>,
+    /// The entropy of the prediction.
+    pub entropy: f64,
     /// `Σ_j (p_j − [j = y])²`.
     pub brier: f64,
     /// `−ln max(p_y, SMALLEST)`.
     pub clipped: f64,
     /// That, less the entropy of the prediction.
     pub clipped_excess: f64,
+}
+
+/// A prediction with its scores, but for its probabilities.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ScoredRow {
+    /// The class that it names.
+    pub named: usize,
+    /// The true class.
+    pub label: usize,
+    pub scores: RowScores,
+}
+
+impl RowScores {
+    /// The scores of a prediction with entries in `[0, 1]`.
+    pub(crate) fn of(p: &[f64], label: usize) -> Self {
+        let (mut brier, mut entropy, mut loss) = (0.0, 0.0, None);
+        for (class, &x) in p.iter().enumerate() {
+            let truth = class == label;
+            let off = x - f64::from(u8::from(truth));
+            brier += off * off;
+            if x > 0.0 {
+                let log = ln(x);
+                entropy -= x * log;
+                if truth {
+                    loss = Some(-log);
+                }
+            }
+        }
+        let clipped = loss.map_or(*LARGEST, |loss: f64| loss.min(*LARGEST));
+        RowScores {
+            loss,
+            entropy,
+            brier,
+            clipped,
+            clipped_excess: clipped - entropy,
+        }
+    }
 }
 
 fn add_with_square(sums: &mut [ExactSum; 2], x: f64) {
@@ -178,6 +224,115 @@ impl Evaluation {
         named: usize,
         label: usize,
     ) -> Result<RowScores, CalibrationError> {
+        let row = ScoredRow {
+            named,
+            label,
+            scores: RowScores::of(p, label),
+        };
+        self.add_scored(p, row)?;
+        Ok(row.scores)
+    }
+
+    /// That a prediction has entries in `[0, 1]` and names classes that there are, as has its label.
+    ///
+    /// # Errors
+    /// As [`Evaluation::add_named`].
+    pub(crate) fn check_row(
+        &self,
+        p: &[f64],
+        named: usize,
+        label: usize,
+    ) -> Result<(), CalibrationError> {
+        let classes = p.len().min(self.labels.len());
+        let known = |class: usize| match class < classes {
+            true => Ok(()),
+            false => Err(CalibrationError::Label {
+                index: 0,
+                label: class,
+                classes,
+            }),
+        };
+        known(named)?;
+        known(label)?;
+        match p.iter().find(|x| !(0.0..=1.0).contains(*x)) {
+            None => Ok(()),
+            Some(&value) => Err(CalibrationError::Confidence {
+                index: self.top.count() as usize,
+                value,
+            }),
+        }
+    }
+
+    /// Adds predictions that [`Evaluation::check_row`] has found good, row by row in `p`: sum by sum, which
+    /// leaves each of them in registers.
+    ///
+    /// # Errors
+    /// [`CalibrationError::TooMany`].
+    pub(crate) fn add_rows(
+        &mut self,
+        p: &[f64],
+        rows: &[ScoredRow],
+    ) -> Result<(), CalibrationError> {
+        let n = self.labels.len().max(1);
+        for (row, p) in rows.iter().zip(p.chunks_exact(n)) {
+            if let Some(&confidence) = p.get(row.named) {
+                self.top.add(confidence, row.named == row.label)?;
+            }
+            for (counts, class) in [
+                (&mut self.labels, row.label),
+                (&mut self.predicted, row.named),
+            ] {
+                if let Some(count) = counts.get_mut(class) {
+                    *count += 1;
+                }
+            }
+            self.impossible += u64::from(row.scores.loss.is_none());
+        }
+        let mut terms = Vec::with_capacity(rows.len());
+        let [brier, brier_squares] = &mut self.brier;
+        for (class, reliability) in self.classwise.iter_mut().enumerate() {
+            terms.clear();
+            for (row, p) in rows.iter().zip(p.chunks_exact(n)) {
+                let x = p.get(class).copied().unwrap_or_default();
+                let truth = class == row.label;
+                reliability.add(x, truth)?;
+                let off = x - f64::from(u8::from(truth));
+                terms.push(off * off);
+            }
+            brier.add_all(&terms);
+        }
+        let mut add = |sum: &mut ExactSum, term: &dyn Fn(&RowScores) -> Option<f64>| {
+            terms.clear();
+            terms.extend(rows.iter().filter_map(|row| term(&row.scores)));
+            sum.add_all(&terms);
+        };
+        add(brier_squares, &|row| Some(row.brier * row.brier));
+        add(&mut self.log_loss, &|row| row.loss);
+        add(&mut self.excess, &|row| Some(row.loss? - row.entropy));
+        let [sum, squares] = &mut self.clipped;
+        add(sum, &|row| Some(row.clipped));
+        add(squares, &|row| Some(row.clipped * row.clipped));
+        let [sum, squares] = &mut self.clipped_excess;
+        add(sum, &|row| Some(row.clipped_excess));
+        add(squares, &|row| {
+            Some(row.clipped_excess * row.clipped_excess)
+        });
+        Ok(())
+    }
+
+    /// [`Evaluation::add_named`] for a prediction whose scores are known.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn add_scored(
+        &mut self,
+        p: &[f64],
+        ScoredRow {
+            named,
+            label,
+            scores: row,
+        }: ScoredRow,
+    ) -> Result<(), CalibrationError> {
         let classes = p.len().min(self.labels.len());
         let outside = |label: usize| CalibrationError::Label {
             index: 0,
@@ -191,44 +346,29 @@ impl Evaluation {
         // The only entry that can be above one (by the tolerance of a distribution's sum) is the
         // largest, so it is refused before anything has been added.
         self.top.add(confidence, named == label)?;
-        let (mut row_brier, mut entropy, mut loss) = (0.0, 0.0, None);
         let [brier, brier_squares] = &mut self.brier;
         for (class, (&x, reliability)) in p.iter().zip(&mut self.classwise).enumerate() {
             let truth = class == label;
             reliability.add(x, truth)?;
             let off = x - f64::from(u8::from(truth));
             brier.add(off * off);
-            row_brier += off * off;
-            if x > 0.0 {
-                let log = ln(x);
-                entropy -= x * log;
-                if truth {
-                    loss = Some(-log);
-                }
-            }
         }
-        brier_squares.add(row_brier * row_brier);
-        match loss {
+        brier_squares.add(row.brier * row.brier);
+        match row.loss {
             Some(loss) => {
                 self.log_loss.add(loss);
-                self.excess.add(loss - entropy);
+                self.excess.add(loss - row.entropy);
             }
             None => self.impossible += 1,
         }
-        let largest = -ln(SMALLEST);
-        let clipped = loss.map_or(largest, |loss| loss.min(largest));
-        add_with_square(&mut self.clipped, clipped);
-        add_with_square(&mut self.clipped_excess, clipped - entropy);
+        add_with_square(&mut self.clipped, row.clipped);
+        add_with_square(&mut self.clipped_excess, row.clipped_excess);
         for (counts, class) in [(&mut self.labels, label), (&mut self.predicted, named)] {
             if let Some(count) = counts.get_mut(class) {
                 *count += 1;
             }
         }
-        Ok(RowScores {
-            brier: row_brier,
-            clipped,
-            clipped_excess: clipped - entropy,
-        })
+        Ok(())
     }
 
     /// Adds everything that `other` holds.

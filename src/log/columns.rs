@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::brief::brief_name;
 use super::fields::{Fields, Found, listed_names};
 use super::limits::{LimitError, Limits};
@@ -190,6 +192,11 @@ impl Columns {
         super::fields::need(&self.names, name)
     }
 
+    /// How many columns there are.
+    pub(super) fn width(&self) -> usize {
+        self.names.len()
+    }
+
     /// What stands between the fields of a line.
     pub fn separator(&self) -> u8 {
         self.separator
@@ -202,12 +209,21 @@ impl Columns {
 
     /// The field of a line in the column of this name; none where there is no such column, or the field
     /// is empty.
-    pub(super) fn field(&self, line: &[u8], name: &str) -> Option<String> {
+    pub(super) fn field<'a>(&self, line: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
         let column = self.names.iter().position(|own| own == name)?;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let fields = fields(std::str::from_utf8(line).ok()?, self.separator)?;
-        let field = fields.get(column)?.trim();
-        (!field.is_empty()).then(|| field.to_string())
+        if memchr(b'"', line).is_some() {
+            let fields = fields(std::str::from_utf8(line).ok()?, self.separator)?;
+            let field = fields.get(column)?.trim();
+            return (!field.is_empty()).then(|| Cow::Owned(field.to_string()));
+        }
+        let mut rest = line;
+        for _ in 0..column {
+            rest = rest.get(memchr(self.separator, rest)? + 1..)?;
+        }
+        let end = memchr(self.separator, rest).unwrap_or(rest.len());
+        let field = std::str::from_utf8(rest.get(..end)?).ok()?.trim();
+        (!field.is_empty()).then_some(Cow::Borrowed(field))
     }
 
     pub(super) fn name(&self, column: usize) -> &str {

@@ -50,6 +50,11 @@ impl Layout {
         Layout::new(Shape::Table(columns.clone()), fields)
     }
 
+    /// Whether rows are what they say, without [`Layout::against_the_rest`].
+    pub(super) fn is_direct(&self) -> bool {
+        self.pair.is_none()
+    }
+
     fn columns(&self) -> Option<&Columns> {
         match &self.shape {
             Shape::Json(_) | Shape::Memory { .. } => None,

@@ -1,13 +1,17 @@
 //! A file of records, some lines at a time.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::ops::Range;
+
+use memchr::memchr;
 
 use super::limits::{LimitError, Limits};
 
 /// A batch is complete when it holds this many bytes: enough work to share among threads, little
 /// enough to keep memory small.
 const BATCH_BYTES: usize = 1 << 20;
+/// So many bytes are asked for at a time: few enough to be looked at while they are near.
+const READ_BYTES: usize = 1 << 17;
 
 /// Some lines of a file, in order, with their numbers.
 #[derive(Debug, Default)]
@@ -29,6 +33,17 @@ impl Batch {
         let (number, range) = self.lines.get(index)?;
         Some((*number, self.bytes.get(range.clone())?))
     }
+
+    /// Where the line at `index` stands among [`Batch::bytes`].
+    pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
+        Some(self.lines.get(index)?.1.clone())
+    }
+
+    /// Bytes of lines, and what stands between them.
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        self.bytes.get(range).unwrap_or_default()
+    }
+
     pub(super) fn drop_first(&mut self) {
         self.lines.drain(..self.lines.len().min(1));
     }
@@ -58,7 +73,9 @@ pub enum LinesError {
 /// nothing more has arrived yet, so that a slow producer's lines are not held back.
 #[derive(Debug)]
 pub struct LineReader<R> {
-    reader: BufReader<R>,
+    reader: R,
+    /// What has been read of the line after the last batch.
+    rest: Vec<u8>,
     line: u64,
     failed: Option<LinesError>,
     limits: Limits,
@@ -71,10 +88,11 @@ impl<R: Read> LineReader<R> {
     }
 
     /// Starts with line 1. A line that is longer than the limit is refused when as many bytes are in
-    /// memory, never more.
+    /// memory, and at most [`READ_BYTES`] more.
     pub fn within(reader: R, limits: Limits) -> Self {
         LineReader {
-            reader: BufReader::with_capacity(1 << 16, reader),
+            reader,
+            rest: Vec::new(),
             line: 0,
             failed: None,
             limits,
@@ -86,18 +104,30 @@ impl<R: Read> LineReader<R> {
     /// # Errors
     /// Whatever prevents further reading, once all lines before it have been handed out.
     pub fn fill(&mut self, batch: &mut Batch) -> Result<bool, LinesError> {
-        batch.bytes.clear();
         batch.lines.clear();
-        while self.failed.is_none() && batch.bytes.len() < BATCH_BYTES {
-            match self.read_line(batch) {
+        batch.bytes.clear();
+        batch.bytes.append(&mut self.rest);
+        // Where the line begins that has not ended yet.
+        let mut start = 0;
+        while self.failed.is_none() {
+            match self.read_more(batch, &mut start) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => self.failed = Some(error),
             }
-            if self.reader.buffer().is_empty() && !batch.lines.is_empty() {
+            if batch.lines.is_empty() {
+                // Blank lines are not kept.
+                batch.bytes.drain(..start);
+                start = 0;
+            } else if batch.bytes.len() >= BATCH_BYTES || start == batch.bytes.len() {
                 break;
             }
         }
+        if self.failed.is_none() {
+            self.rest
+                .extend_from_slice(batch.bytes(start..batch.bytes.len()));
+        }
+        batch.bytes.truncate(start);
         match self.failed.take() {
             Some(error) if batch.lines.is_empty() => Err(error),
             failed => {
@@ -107,38 +137,50 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    fn read_line(&mut self, batch: &mut Batch) -> Result<bool, LinesError> {
-        let start = batch.bytes.len();
-        // One byte more, so that a line of exactly the permitted length is told from a longer one.
-        let most = self.limits.line_bytes.saturating_add(1);
-        let mut limited = self.reader.by_ref().take(most);
-        let read = limited
-            .read_until(b'\n', &mut batch.bytes)
-            .map_err(LinesError::Read)?;
-        if read == 0 {
+    /// Reads once, and adds the lines that end in what was read; `false` at the end of the file.
+    fn read_more(&mut self, batch: &mut Batch, start: &mut usize) -> Result<bool, LinesError> {
+        let before = batch.bytes.len();
+        batch.bytes.resize(before + READ_BYTES, 0);
+        let room = batch.bytes.get_mut(before..).unwrap_or_default();
+        let read = loop {
+            match self.reader.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        batch
+            .bytes
+            .truncate(before + read.as_ref().map_or(0, |read| *read));
+        if read.map_err(LinesError::Read)? == 0 {
+            if before > *start {
+                self.add(batch, *start..before)?;
+                *start = before;
+            }
             return Ok(false);
         }
-        self.line += 1;
-        let mut end = batch.bytes.len();
-        if batch.bytes.ends_with(b"\n") {
-            end -= 1;
-        } else if let Err(limit) = self.limits.line_bytes(read as u64) {
-            batch.bytes.truncate(start);
-            let line = self.line;
-            return Err(LinesError::TooLong { line, limit });
+        let mut at = before;
+        while let Some(length) = memchr(b'\n', batch.bytes.get(at..).unwrap_or_default()) {
+            self.add(batch, *start..at + length)?;
+            at += length + 1;
+            *start = at;
         }
-        let blank = batch
-            .bytes
-            .get(start..end)
-            .unwrap_or_default()
-            .trim_ascii()
-            .is_empty();
-        match blank {
-            false => batch.lines.push((self.line, start..end)),
-            // A batch that is full of nothing would look like the end.
-            true => batch.bytes.truncate(start),
-        }
+        let length = (batch.bytes.len() - *start) as u64;
+        let line = self.line + 1;
+        let within = self.limits.line_bytes(length);
+        within.map_err(|limit| LinesError::TooLong { line, limit })?;
         Ok(true)
+    }
+
+    /// Adds a line, unless it is blank.
+    fn add(&mut self, batch: &mut Batch, range: Range<usize>) -> Result<(), LinesError> {
+        self.line += 1;
+        let line = self.line;
+        let within = self.limits.line_bytes(range.len() as u64);
+        within.map_err(|limit| LinesError::TooLong { line, limit })?;
+        if !batch.bytes(range.clone()).trim_ascii_start().is_empty() {
+            batch.lines.push((line, range));
+        }
+        Ok(())
     }
 }
 
@@ -162,16 +204,6 @@ mod tests {
         assert_eq!(all(b"\na\r\n \n\r\n b"), want);
         assert_eq!(all(b""), []);
         assert_eq!(all(b"\n\n"), []);
-    }
-
-    #[test]
-    fn any_number_of_blank_lines_is_not_the_end() {
-        let text = [&b"first\n"[..], &b" \n".repeat(BATCH_BYTES), b"last\n"].concat();
-        let lines = BATCH_BYTES as u64;
-        assert_eq!(
-            all(&text),
-            [(1, b"first".to_vec()), (lines + 2, b"last".to_vec())]
-        );
     }
 
     #[test]

@@ -77,6 +77,23 @@ impl RowBatch {
         }
     }
 
+    /// The true class and the name of a row, its answer behind the numbers that are there; none where it
+    /// has no true class.
+    pub(super) fn plain(
+        &self,
+        row: usize,
+        numbers: &mut Vec<f64>,
+    ) -> Option<(Label<'_>, Option<&str>)> {
+        let label = match self.labels.get(row)?.as_ref()? {
+            Label::Name(name) => Label::Name(Cow::Borrowed(name)),
+            Label::Number(number) => Label::Number(*number),
+        };
+        let classes = self.answers.len() / self.len().max(1);
+        numbers.extend_from_slice(self.answers.get(row * classes..(row + 1) * classes)?);
+        let entity = self.entities.get(row).and_then(Option::as_deref);
+        Some((label, entity))
+    }
+
     /// A field of a row as text.
     pub(super) fn field(&self, row: usize, name: &str) -> Result<Option<Cow<'_, str>>, RowError> {
         let column = self.fields.get(name);

@@ -16,6 +16,8 @@
 //! | `codec` | compressed blocks of both |
 //! | `memory` | [`RowSource`]: rows that are in memory already |
 //! | `tolerance` | [`Tolerance`]: how far probabilities may be from adding up to one |
+//! | `number` | decimal numbers, read in place |
+//! | `plain` | rows of the ordinary kind, read in place |
 //! | `reader` | [`LogReader`]: the rows of a log in any [`Format`] |
 //! | `rewrite` | single fields of a row, and rows with another answer |
 //! | `row` | [`Row`]: a row whose numbers are valid, or [`RowError`] |
@@ -34,8 +36,10 @@ mod layout;
 mod limits;
 mod lines;
 mod memory;
+mod number;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+mod plain;
 mod reader;
 mod record;
 mod rewrite;
@@ -55,6 +59,7 @@ pub use lines::{Batch, LineReader, LinesError};
 pub use memory::{ROWS_A_BATCH, RowBatch, RowSource};
 #[cfg(feature = "parquet")]
 pub use parquet::{TableError, TableReader, TableRewriter};
+pub(crate) use plain::PlainRow;
 pub use reader::{ClassesError, LogBatch, LogError, LogReader, LogRow};
 pub use record::{
     ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Evidence, Expectations, Fault, Given,

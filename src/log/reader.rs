@@ -224,7 +224,7 @@ impl<'r> LogReader<'r> {
         }
     }
 
-    /// Reads a Parquet file within the default limits: once for its digest, then its rows.
+    /// Reads a Parquet file within the default limits: its rows, and beside them all of it for its digest.
     ///
     /// # Errors
     /// [`LogError`].
@@ -235,36 +235,28 @@ impl<'r> LogReader<'r> {
         LogReader::parquet_within(file, fields, &Limits::default())
     }
 
-    /// Reads a Parquet file: once for its digest, then its rows.
+    /// Reads a Parquet file: its rows, and beside them all of it for its digest.
     ///
     /// # Errors
     /// [`LogError`].
     #[cfg(feature = "parquet")]
     pub fn parquet_within(
-        mut file: impl Read + Seek + Send + 'static,
+        file: impl Read + Seek + Send + 'static,
         fields: &Fields,
         limits: &Limits,
     ) -> Result<Self, LogError> {
-        // As many bytes as the file says it has: a device has none, and would never end.
-        let length = file.seek(std::io::SeekFrom::End(0));
-        let length = length.map_err(TableError::Read)?;
-        file.rewind().map_err(TableError::Read)?;
-        let digested = Digested::default();
-        let mut digesting = Digesting::new(&mut file, &digested);
-        std::io::copy(&mut (&mut digesting).take(length), &mut std::io::sink())
-            .map_err(TableError::Read)?;
         let file: Box<dyn File> = Box::new(file);
         let reader = TableReader::within(file, fields, limits)?;
         let layout = Layout::of_table(reader.columns(), fields);
         Ok(LogReader {
             source: Source::Table {
-                bytes_a_row: digested.bytes() as f64 / reader.rows().max(1) as f64,
+                bytes_a_row: reader.bytes() as f64 / reader.rows().max(1) as f64,
                 reader: Box::new(reader),
                 rows: 0,
             },
             kind: Kind::Parquet,
             compression: None,
-            digested,
+            digested: Digested::default(),
             layout: Some(Arc::new(layout)),
             search: None,
             fields: fields.clone(),
@@ -377,9 +369,26 @@ impl<'r> LogReader<'r> {
                 return self.fill(batch);
             }
             #[cfg(feature = "parquet")]
-            (Source::Table { reader, rows, .. }, Rows::Table(table)) => {
+            (
+                Source::Table {
+                    reader,
+                    rows,
+                    bytes_a_row,
+                },
+                Rows::Table(table),
+            ) => {
                 let more = reader.fill(table)?;
                 *rows += table.len() as u64;
+                // About as much of the file as of its rows: it is read once more while others work on
+                // these rows.
+                let share = match more {
+                    true => (*rows as f64 * *bytes_a_row) as u64,
+                    false => reader.bytes(),
+                };
+                let digested = &self.digested;
+                reader
+                    .read_up_to(digested.bytes()..share, |bytes| digested.add(bytes))
+                    .map_err(TableError::Read)?;
                 more
             }
             #[cfg(feature = "parquet")]
@@ -431,7 +440,7 @@ impl<'r> LogReader<'r> {
 }
 
 #[derive(Debug)]
-enum Rows {
+pub(super) enum Rows {
     Lines(Batch),
     #[cfg(feature = "parquet")]
     Table(Box<TableBatch>),
@@ -464,6 +473,18 @@ pub struct LogRow<'a> {
 }
 
 impl LogBatch {
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    pub(super) fn layout(&self) -> Option<&Layout> {
+        self.layout.as_deref()
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         match &self.rows {
@@ -544,7 +565,7 @@ impl LogBatch {
             Rows::Lines(lines) => {
                 let (_, line) = lines.get(index).unwrap_or_default();
                 match self.layout.as_deref().map(|layout| &layout.shape) {
-                    Some(Shape::Csv(columns)) => Ok(columns.field(line, name).map(Cow::Owned)),
+                    Some(Shape::Csv(columns)) => Ok(columns.field(line, name)),
                     _ => json_field(line, name),
                 }
             }

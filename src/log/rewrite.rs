@@ -4,6 +4,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::columns::Columns;
 use super::record::{ClassNames, JsonLayout, Label, Prediction, position};
@@ -38,14 +41,25 @@ fn json_value(line: &[u8], name: &str) -> Option<Range<usize>> {
             b',' if depth == 1 => value = None,
             b':' if depth == 1 && value.is_none() => {
                 let raw = line.get(key.take()?)?;
-                let own: String = serde_json::from_slice(raw).ok()?;
-                value = Some((trimmed_start(line, at + 1), own == name));
+                let wanted = match plain_text(raw) {
+                    Some(own) => own == name,
+                    None => serde_json::from_slice::<String>(raw).ok()? == name,
+                };
+                value = Some((trimmed_start(line, at + 1), wanted));
             }
             _ => {}
         }
         at += 1;
     }
     found
+}
+
+/// What a string in quotes says, where it is written as it is.
+fn plain_text(quoted: &[u8]) -> Option<&str> {
+    let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let as_it_is = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    let plain = inner.iter().all(as_it_is);
+    std::str::from_utf8(inner).ok().filter(|_| plain)
 }
 
 /// Just after the string that begins at `start`.
@@ -78,6 +92,9 @@ pub(super) fn json_field<'a>(line: &'a [u8], name: &str) -> Result<Option<Cow<'a
     let wrong = || RowError::new(Reason::Shape, name, "neither a text nor a number");
     match raw.first() {
         Some(b'"') => {
+            if let Some(text) = plain_text(raw) {
+                return Ok(Some(Cow::Borrowed(text)));
+            }
             let text: String = serde_json::from_slice(raw).map_err(|_| wrong())?;
             Ok(Some(Cow::Owned(text)))
         }
@@ -90,6 +107,9 @@ pub(super) fn json_field<'a>(line: &'a [u8], name: &str) -> Result<Option<Cow<'a
     }
 }
 
+/// Where a field `set` may be.
+static NAME: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"set\""));
+
 /// The prediction set that a JSON line holds: its field `set`, where that is a list. Names of classes, or
 /// their positions.
 ///
@@ -97,7 +117,7 @@ pub(super) fn json_field<'a>(line: &'a [u8], name: &str) -> Result<Option<Cow<'a
 /// Where the list names something that is no class, or a class twice.
 pub fn logged_set(line: &[u8], classes: &ClassNames) -> Result<Option<Vec<usize>>, RowError> {
     // Nearly no line has one; this look is much faster than the next.
-    if !line.windows(5).any(|bytes| bytes == b"\"set\"") {
+    if NAME.find(line).is_none() {
         return Ok(None);
     }
     let found = json_value(line, "set").and_then(|range| line.get(range));

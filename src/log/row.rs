@@ -458,7 +458,7 @@ fn in_order(
 
 /// The common case without a sort: all in `[0, 1]`, and the sum closer to one than any order of
 /// summation could make it differ from what [`validate`] finds.
-fn plainly_valid(values: &[f64], tolerance: f64) -> bool {
+pub(super) fn plainly_valid(values: &[f64], tolerance: f64) -> bool {
     let sum: f64 = values.iter().sum();
     let rounding = values.len() as f64 * f64::EPSILON;
     values.iter().all(|p| (0.0..=1.0).contains(p)) && (sum - 1.0).abs() <= tolerance - rounding

@@ -143,6 +143,37 @@ impl TableBatch {
         })
     }
 
+    /// The true class and the name of a row, its answer behind the numbers that are there, and whether that
+    /// is the probability of the positive class alone; none where something is missing or unusual.
+    pub(super) fn plain(
+        &self,
+        row: usize,
+        numbers: &mut Vec<f64>,
+    ) -> Option<(Label<'_>, Option<Cow<'_, str>>, bool)> {
+        let label = self.label.as_ref()?.label(row, &self.limits).ok()??;
+        let entity = match &self.id {
+            Some(id) => id.text(row, &self.limits).ok()?,
+            None => None,
+        };
+        let single = match &self.answer {
+            Answers::Each(columns) => {
+                for column in columns {
+                    numbers.push(*column.get(row)?);
+                }
+                false
+            }
+            Answers::One(column) => {
+                numbers.push(*column.get(row)?);
+                true
+            }
+            Answers::Lists(lists) => {
+                numbers.extend_from_slice(lists.get(row));
+                false
+            }
+        };
+        Some((label, entity, single))
+    }
+
     /// A further column that was asked for.
     ///
     /// # Errors

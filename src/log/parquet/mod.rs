@@ -192,6 +192,35 @@ fn levels(schema: &SchemaDescriptor, leaf: usize) -> Levels {
 }
 
 impl<R: Read + Seek + Send + 'static> TableReader<R> {
+    /// How many bytes the file has. A device has none.
+    pub(super) fn bytes(&self) -> u64 {
+        self.file.length()
+    }
+
+    /// Hands these bytes of the file to `take`, some at a time; none beyond its end.
+    pub(super) fn read_up_to(
+        &self,
+        range: std::ops::Range<u64>,
+        mut take: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        let mut at = range.start;
+        let end = range.end.min(self.file.length());
+        let mut buffer = Vec::new();
+        while at < end {
+            buffer.resize((end - at).min(1 << 17) as usize, 0);
+            match self.file.read_at(at, &mut buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    take(buffer.get(..read).unwrap_or_default());
+                    at += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the description of a file within the default limits, and finds the columns.
     ///
     /// # Errors

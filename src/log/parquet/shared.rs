@@ -39,7 +39,7 @@ impl<R: Read + Seek> Shared<R> {
         self.length
     }
 
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(super) fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(at))?;
         file.read(buffer)
