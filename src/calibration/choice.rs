@@ -38,8 +38,23 @@ pub fn choose(
     histogram: MapMethod,
     predictions: &[Distribution],
     labels: &[usize],
-    (seed, keys): (u64, &[u64]),
+    folds: (u64, &[u64]),
 ) -> Result<(CalibrationMap, Vec<Candidate>), MapError> {
+    let (best, candidates) = candidates(histogram, predictions, labels, folds);
+    let map = match best {
+        Some(method) => CalibrationMap::fit(method, predictions, labels)?,
+        None => CalibrationMap::identity(),
+    };
+    Ok((map, candidates))
+}
+
+/// The kind that does best, none where no map does; and what was tried.
+pub(super) fn candidates(
+    histogram: MapMethod,
+    predictions: &[Distribution],
+    labels: &[usize],
+    (seed, keys): (u64, &[u64]),
+) -> (Option<MapMethod>, Vec<Candidate>) {
     const PURPOSE: u64 = text_key("calibration folds");
     let fold = |key: &u64| Stream::new(seed, PURPOSE, *key, 0).below(FOLDS);
     let folds: Vec<u64> = keys.iter().map(fold).collect();
@@ -98,11 +113,7 @@ pub fn choose(
     if let Some(candidate) = candidates.get_mut(best) {
         candidate.chosen = true;
     }
-    let map = match methods.get(best).copied().flatten() {
-        Some(method) => CalibrationMap::fit(method, predictions, labels)?,
-        None => CalibrationMap::identity(),
-    };
-    Ok((map, candidates))
+    (methods.get(best).copied().flatten(), candidates)
 }
 
 /// The mean log loss of each fold under the map that was fitted to the others.

@@ -145,7 +145,7 @@ impl From<ConformalSets> for Parts {
 }
 
 impl ConformalSettings {
-    fn check(&self) -> Result<(), MapError> {
+    pub(super) fn check(&self) -> Result<(), MapError> {
         self.rank(0)?;
         if let Some(robust) = self.robust {
             if self.score != SetScore::Lead {
@@ -175,6 +175,23 @@ impl ConformalSettings {
         let number: u128 = digits.parse().map_err(|_| wrong)?;
         let whole = 10u128.pow(digits.len() as u32);
         Ok(((u128::from(n) + 1) * number).div_ceil(whole))
+    }
+
+    /// Of counts of scores in rising order, the position of the one that holds the threshold; none where
+    /// there are too few for the coverage. `points` is their sum.
+    pub(super) fn cell_of(
+        &self,
+        points: u64,
+        counts: impl Iterator<Item = u64>,
+    ) -> Result<Option<usize>, MapError> {
+        let rank = self.rank(points)?;
+        let mut up_to = 0u128;
+        let mut counts = counts.enumerate();
+        let found = counts.find(|(_, count)| {
+            up_to += u128::from(*count);
+            up_to >= rank
+        });
+        Ok(found.map(|(at, _)| at))
     }
 
     fn threshold(&self, mut scores: Vec<f64>) -> Result<Threshold, MapError> {
@@ -221,6 +238,18 @@ impl ConformalSets {
             settings,
             thresholds,
         })
+    }
+
+    /// Sets with these thresholds, each with the number of scores that it comes from.
+    pub(super) fn of(settings: ConformalSettings, thresholds: Vec<(Option<f64>, u64)>) -> Self {
+        let threshold = |(score, points): (Option<f64>, u64)| Threshold {
+            score: score.filter(|score| score.is_finite()),
+            points,
+        };
+        ConformalSets {
+            settings,
+            thresholds: thresholds.into_iter().map(threshold).collect(),
+        }
     }
 
     /// What was asked for.

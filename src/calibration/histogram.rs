@@ -39,14 +39,29 @@ impl From<HistogramMap> for Vec<(u64, u64)> {
 
 impl HistogramMap {
     pub(super) fn fit(pairs: &[(f64, bool)], bins: usize) -> Result<Self, MapError> {
-        let mut counts = HistogramMap::try_from(vec![(0, 0); bins])?.counts;
+        let mut counts = HistogramMap::empty(bins)?;
         for &(value, right) in pairs {
-            let bin = bin_index(value, bins).and_then(|bin| counts.get_mut(bin));
-            let (hits, points) = bin.ok_or(MapError::Confidence { value })?;
-            *hits += u64::from(right);
-            *points += 1;
+            HistogramMap::count(&mut counts, value, right)?;
         }
         HistogramMap::try_from(counts)
+    }
+
+    /// Bins without points.
+    pub(super) fn empty(bins: usize) -> Result<Vec<(u64, u64)>, MapError> {
+        Ok(HistogramMap::try_from(vec![(0, 0); bins])?.counts)
+    }
+
+    /// Counts a confidence, and whether it was right.
+    pub(super) fn count(
+        counts: &mut [(u64, u64)],
+        value: f64,
+        right: bool,
+    ) -> Result<(), MapError> {
+        let bin = bin_index(value, counts.len()).and_then(|bin| counts.get_mut(bin));
+        let (hits, points) = bin.ok_or(MapError::Confidence { value })?;
+        *hits += u64::from(right);
+        *points += 1;
+        Ok(())
     }
 
     /// `(hits, points)` of each bin, as `bounds::binned_ranges` takes them.

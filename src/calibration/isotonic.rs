@@ -98,14 +98,26 @@ impl IsotonicMap {
         }
         let mut sorted = pairs.to_vec();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut blocks: Vec<Block> = Vec::new();
-        for group in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let groups = sorted.chunk_by(|a, b| a.0 == b.0).map(|group| {
             let confidence = group.first().map_or(f64::NAN, |pair| pair.0);
+            let hits = group.iter().filter(|(_, right)| *right).count();
+            (confidence, confidence, hits as u64, group.len() as u64)
+        });
+        IsotonicMap::pooled(groups)
+    }
+
+    /// The best function that never falls and is constant on groups of neighbouring confidences: the
+    /// smallest and the largest of each, its hits and its points.
+    pub(super) fn pooled(
+        groups: impl IntoIterator<Item = (f64, f64, u64, u64)>,
+    ) -> Result<Self, MapError> {
+        let mut blocks: Vec<Block> = Vec::new();
+        for (from, to, hits, points) in groups {
             let mut block = Block {
-                from: confidence,
-                to: confidence,
-                hits: group.iter().filter(|(_, right)| *right).count() as u64,
-                points: group.len() as u64,
+                from,
+                to,
+                hits,
+                points,
             };
             while let Some(before) = blocks.pop_if(|before| !before.rises_to(&block)) {
                 block.from = before.from;

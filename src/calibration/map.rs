@@ -117,6 +117,38 @@ impl From<Temperature> for f64 {
 /// The smallest least probability: one minus it is below one, also in double precision.
 const SMALLEST: f64 = 1.0 / (1u64 << 50) as f64;
 
+/// What the least probability of a map depends on: of all rows that it is fitted to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    rows: u64,
+    /// Whether a probability is zero.
+    zero: bool,
+    /// The smallest that is not.
+    smallest: f64,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen {
+            rows: 0,
+            zero: false,
+            smallest: 1.0,
+        }
+    }
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, prediction: &Distribution) {
+        self.rows += 1;
+        for &p in prediction.probabilities() {
+            match p > 0.0 {
+                true => self.smallest = self.smallest.min(p),
+                false => self.zero = true,
+            }
+        }
+    }
+}
+
 /// The least probability that a map reads or answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
@@ -142,14 +174,12 @@ impl Least {
     /// `2⁻⁵⁰` where every probability is positive. A zero is a number that was rounded, or an opinion
     /// that no rows can support: it is read as the smallest number that is none, and as at most
     /// `1/2(n + 1)`, which is what `n` rows could show.
-    fn of(predictions: &[Distribution]) -> Least {
-        let all = || predictions.iter().flat_map(|p| p.probabilities()).copied();
-        if !all().any(|p| p == 0.0) {
+    fn of(seen: Seen) -> Least {
+        if !seen.zero {
             return Least(SMALLEST);
         }
-        let smallest = all().filter(|&p| p > 0.0).fold(1.0, f64::min);
-        let of_rows = 0.5 / (predictions.len() as f64 + 1.0);
-        Least(smallest.min(of_rows).max(SMALLEST))
+        let of_rows = 0.5 / (seen.rows as f64 + 1.0);
+        Least(seen.smallest.min(of_rows).max(SMALLEST))
     }
 
     /// The prediction with nothing below the least probability.
@@ -195,13 +225,25 @@ impl CalibrationMap {
         predictions: &[Distribution],
         labels: &[usize],
     ) -> Result<Self, MapError> {
+        let mut seen = Seen::default();
+        predictions.iter().for_each(|p| seen.add(p));
+        CalibrationMap::fit_seen(method, predictions, labels, seen)
+    }
+
+    /// The same, where these rows are some of those that were seen.
+    pub(super) fn fit_seen(
+        method: MapMethod,
+        predictions: &[Distribution],
+        labels: &[usize],
+        seen: Seen,
+    ) -> Result<Self, MapError> {
         check_rows(predictions, labels)?;
         let pairs = || -> Vec<(f64, bool)> {
             let rows = predictions.iter().zip(labels);
             rows.map(|(p, &label)| (*p.confidence(), p.argmax() == label))
                 .collect()
         };
-        let least = Least::of(predictions);
+        let least = Least::of(seen);
         let logs = || -> Result<Vec<f64>, MapError> {
             let classes = predictions.first().map_or(0, Distribution::classes);
             let mut logs = Vec::with_capacity(predictions.len() * classes);
@@ -225,6 +267,14 @@ impl CalibrationMap {
             }
         };
         Ok(CalibrationMap { least, shape })
+    }
+
+    /// A map that was fitted to the rows that were seen.
+    pub(super) fn of(seen: Seen, shape: MapShape) -> Self {
+        CalibrationMap {
+            least: Least::of(seen),
+            shape,
+        }
     }
 
     /// The map that changes nothing but zeros and ones.

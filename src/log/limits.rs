@@ -109,6 +109,7 @@ limits! {
     model_bytes "model-bytes" 256 << 20, "bytes in a model file";
     header_bytes "header-bytes" 1 << 20, "bytes in the header of a model file";
     map_bytes "map-bytes" 16 << 20, "bytes in a calibration map";
+    fit_numbers "fit-numbers" 4 << 20, "numbers of the rows that a calibration map is fitted on, eight a row beside its probabilities; more rows are sampled";
     state_bytes "state-bytes" 64 << 20, "bytes in the state of an audit";
     slices "slices" 1000, "slices of an audit: values of the fields given by --by, and of their pairs";
     unpacked_bytes "unpacked-bytes" 1 << 38, "bytes of a compressed log, once unpacked";

@@ -4,12 +4,12 @@
 mod report;
 mod rows;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use self::report::Report;
+use self::report::Judging;
 use self::rows::{Labelled, Read, read};
 use super::Failure;
 use super::input::{InputOptions, is_stream};
@@ -17,14 +17,13 @@ use super::options::{AnswerOptions, method_parser, threads};
 use super::output::{Output, check_distinct};
 use super::settings::SettingsFile;
 use crate::aggregate::Method;
+use crate::answer::Answerer;
 use crate::calibration::{
-    CalibrationMap, Candidate, ConformalSets, ConformalSettings, Family, MapError, MapMethod,
-    Robust, SetScore, choose,
+    ConformalSettings, Family, FitRow, Fitting, MapError, MapMethod, Robust, SetScore, Wanted,
 };
 use crate::error::Error;
 use crate::log::Limits;
 use crate::model::CalibrationFile;
-use crate::simplex::Distribution;
 
 const EXAMPLES: &str = "\
 Input: one JSON object per line with a label, and the logged answer or its evidence:
@@ -36,6 +35,10 @@ class. Rows with evidence only are answered as by `lpf infer` with the same opti
 Each row is used either to fit the map or to judge it, chosen by the hash of its entity's name (or of
 its number in the file, where it has none) and the seed; rows of one entity stay together. With --judge
 all rows of FILE are for fitting, and the other file judges.
+
+Memory does not grow with the rows: a large FILE is read a second time to judge the map, and where
+maps would need all rows at once, a random sample of them is fitted to, or neighbouring numbers are
+taken for equal; the report then says what that costs (`lpf limits`, fit-numbers).
 
 What each method does and guarantees:
   temperature  keeps the order of classes; least log loss on the fitting rows. Nothing for new rows.
@@ -188,13 +191,6 @@ enum Format {
     Json,
 }
 
-/// What is fitted.
-enum Wanted {
-    Map(MapMethod),
-    Sets(ConformalSettings),
-    Best,
-}
-
 impl Args {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let sets = &self.sets;
@@ -212,7 +208,10 @@ impl Args {
             Kind::Dirichlet => Wanted::Map(MapMethod::LogLinear(Family::Dirichlet)),
             Kind::Histogram => Wanted::Map(self.histogram()),
             Kind::Isotonic => Wanted::Map(MapMethod::Isotonic),
-            Kind::Auto => Wanted::Best,
+            Kind::Auto => Wanted::Best {
+                histogram: self.histogram(),
+                seed: self.options.seed,
+            },
             Kind::Conformal => Wanted::Sets(ConformalSettings {
                 coverage: sets.coverage,
                 by_class: sets.by_class,
@@ -276,33 +275,27 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let shown = threads.install(|| -> Result<String, Failure> {
         // Robust sets are about the product of the factors, whatever answer was logged beside them.
         let from_evidence = matches!(&wanted, Wanted::Sets(sets) if sets.robust.is_some());
-        let mut first = read(args, &answerer, &args.file, from_evidence)?;
-        let (fit, judge, split) = match &args.judge {
-            None => {
-                let (fit, judge) = first.parts(args.options.seed, args.split);
-                (fit, judge, args.split)
-            }
-            Some(path) => {
-                let second = read(args, &answerer, path, from_evidence)?;
-                same_classes(&first, &second, path)?;
-                (std::mem::take(&mut first.rows), second.rows, 1.0)
-            }
+        let rows = Rows {
+            args,
+            answerer: &answerer,
+            from_evidence,
         };
-        if fit.is_empty() || judge.is_empty() {
-            let (fit, judge) = (fit.len(), judge.len());
-            return Err(Failure::Usage(format!(
-                "{}: {fit} rows to fit on and {judge} to judge by; both parts need some: give more \
-                 rows, or another --split or --seed",
-                args.file.display()
-            )));
-        }
-        let (map, candidates) = fitted(args, &wanted, &fit)?;
-        let classes = fit.first().map_or(0, |row| row.prediction.classes());
-        let rows = fit.len() as u64;
+        let (first, fitting, judge) = rows.first(wanted)?;
+        let fitted = fitting.finish();
+        let fitted = fitted.map_err(|error| Failure::Usage(error.to_string()))?;
+        let split = if args.judge.is_some() {
+            1.0
+        } else {
+            args.split
+        };
         let place = (split, args.options.seed);
-        let file = CalibrationFile::new(map, classes, first.names.clone(), rows, place)
+        let (classes, names) = (first.classes, first.names.clone());
+        let file = CalibrationFile::new(fitted.map, classes, names, judge.fitted, place)
             .with_sources(vec![first.sha256.clone()]);
-        let report = Report::of(&file, &judge, candidates).map_err(failed)?;
+        let mut judging = Judging::new(&file);
+        rows.judge(&first, judge, &mut judging)?;
+        let report = judging.report(fitted.candidates, fitted.bounded);
+        let report = report.map_err(failed)?;
         let shown = match args.format {
             Format::Text => report.text(),
             Format::Json => report.json()?,
@@ -316,41 +309,146 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The rows of a command, from whatever they are read.
+struct Rows<'a> {
+    args: &'a Args,
+    answerer: &'a Answerer,
+    from_evidence: bool,
+}
+
+/// The rows that judge a map.
+#[derive(Default)]
+struct Kept {
+    /// How many rows the map is fitted on.
+    fitted: u64,
+    /// How many judge it.
+    judging: u64,
+    rows: Vec<Labelled>,
+    /// Whether they are too many to be kept: the file is then read a second time.
+    again: bool,
+}
+
+impl Kept {
+    /// Takes a row, if there is room for it.
+    fn take(&mut self, row: Labelled, limits: &Limits) {
+        self.judging += 1;
+        let numbers = self
+            .judging
+            .saturating_mul(row.prediction.classes() as u64 + 8);
+        self.again |= limits.fit_numbers(numbers).is_err();
+        match self.again {
+            true => self.rows = Vec::new(),
+            false => self.rows.push(row),
+        }
+    }
+}
+
+impl Rows<'_> {
+    fn read(
+        &self,
+        path: &Path,
+        take: impl FnMut(Vec<Labelled>) -> Result<(), Failure>,
+    ) -> Result<Read, Failure> {
+        read(self.args, self.answerer, path, self.from_evidence, take)
+    }
+
+    fn fits(&self, row: &Labelled) -> bool {
+        let args = self.args;
+        args.judge.is_some() || row.fits(args.options.seed, args.split)
+    }
+
+    /// The first reading: what is fitted, and the rows that judge it as far as there is room.
+    fn first(&self, wanted: Wanted) -> Result<(Read, Fitting, Kept), Failure> {
+        let (args, limits) = (self.args, self.answerer.limits());
+        let path = &*args.file;
+        let fail = |error: MapError| Failure::Usage(error.to_string());
+        let mut fitting = Fitting::new(wanted, limits.fit_numbers).map_err(fail)?;
+        let mut kept = Kept::default();
+        // Neither standard input nor a pipe can be read twice.
+        let once = is_stream(path) || !std::fs::metadata(path).is_ok_and(|file| file.is_file());
+        let first = self.read(path, |rows| {
+            for row in rows {
+                if self.fits(&row) {
+                    fitting.add(row.into()).map_err(fail)?;
+                } else {
+                    kept.take(row, limits);
+                }
+            }
+            match kept.again && once {
+                false => Ok(()),
+                true => Err(Failure::Usage(format!(
+                    "{}: more rows to judge by than are kept of what can be read only once; give a file, \
+                     or --judge with one, or raise --max fit-numbers={}",
+                    path.display(),
+                    limits.fit_numbers
+                ))),
+            }
+        })?;
+        kept.fitted = fitting.rows();
+        if kept.fitted == 0 || kept.judging == 0 && args.judge.is_none() {
+            let (fit, judge) = (kept.fitted, kept.judging);
+            return Err(Failure::Usage(format!(
+                "{}: {fit} rows to fit on and {judge} to judge by; both parts need some: give more \
+                 rows, or another --split or --seed",
+                path.display()
+            )));
+        }
+        Ok((first, fitting, kept))
+    }
+
+    /// Judges by the rows of the other file, or by those that were kept, or by reading a second time.
+    fn judge(&self, first: &Read, kept: Kept, judging: &mut Judging<'_>) -> Result<(), Failure> {
+        let path = self.args.judge.as_deref().unwrap_or(&self.args.file);
+        let fail = |error: Error| Failure::of(error, path);
+        if self.args.judge.is_none() && !kept.again {
+            return judging.add(kept.rows).map_err(fail);
+        }
+        let mut checked = false;
+        let second = self.read(path, |mut rows| {
+            if let (Some(_), false, Some(row)) = (&self.args.judge, checked, rows.first()) {
+                same_classes(first, row.prediction.classes(), None, path)?;
+                checked = true;
+            }
+            if self.args.judge.is_none() {
+                rows.retain(|row| !self.fits(row));
+            }
+            judging.add(rows).map_err(fail)
+        })?;
+        if self.args.judge.is_some() {
+            return same_classes(first, second.classes, second.names.as_deref(), path);
+        }
+        match second == *first {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!(
+                "{}: changed while it was read",
+                path.display()
+            ))),
+        }
+    }
+}
+
+impl From<Labelled> for FitRow {
+    fn from(row: Labelled) -> FitRow {
+        FitRow {
+            prediction: row.prediction,
+            label: row.label,
+            key: row.key,
+            number: row.number,
+        }
+    }
+}
+
 /// That a second file is about the same classes as the first.
-fn same_classes(first: &Read, second: &Read, path: &std::path::Path) -> Result<(), Failure> {
-    let classes = |read: &Read| read.rows.first().map(|row| row.prediction.classes());
-    let named = first.names.is_some() && second.names.is_some();
-    if classes(first) != classes(second) || (named && first.names != second.names) {
+fn same_classes(
+    first: &Read,
+    classes: usize,
+    names: Option<&[String]>,
+    path: &Path,
+) -> Result<(), Failure> {
+    let named = first.names.as_deref().zip(names);
+    if first.classes != classes || named.is_some_and(|(a, b)| a != b) {
         let what = "--judge: not the classes of the file that the map is fitted on";
         return Err(Failure::Usage(format!("{}: {what}", path.display())));
     }
     Ok(())
-}
-
-/// The map, and with `auto` what was compared.
-fn fitted(
-    args: &Args,
-    wanted: &Wanted,
-    rows: &[Labelled],
-) -> Result<(CalibrationMap, Option<Vec<Candidate>>), Failure> {
-    let predictions: Vec<Distribution> = rows.iter().map(|row| row.prediction.clone()).collect();
-    let labels: Vec<usize> = rows.iter().map(|row| row.label).collect();
-    let fail = |error: MapError| Failure::Usage(error.to_string());
-    match wanted {
-        Wanted::Map(method) => {
-            let map = CalibrationMap::fit(*method, &predictions, &labels);
-            Ok((map.map_err(fail)?, None))
-        }
-        Wanted::Sets(settings) => {
-            let sets = ConformalSets::fit(*settings, &predictions, &labels);
-            Ok((CalibrationMap::conformal(sets.map_err(fail)?), None))
-        }
-        Wanted::Best => {
-            let keys: Vec<u64> = rows.iter().map(|row| row.key).collect();
-            let folds = (args.options.seed, keys.as_slice());
-            let (map, candidates) =
-                choose(args.histogram(), &predictions, &labels, folds).map_err(fail)?;
-            Ok((map, Some(candidates)))
-        }
-    }
 }

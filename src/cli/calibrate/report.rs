@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::rows::Labelled;
-use crate::audit::{Audit, CHECKS, Check, Log};
+use crate::audit::{Audit, CHECKS, Check, Log, Tally};
 use crate::bounds::{binned_ranges, clopper_pearson};
-use crate::calibration::Candidate;
 use crate::calibration::{
-    Calibrated, CalibrationMap, ConformalSets, HistogramMap, MapShape, bin_edge,
+    Bounded, Calibrated, CalibrationMap, Candidate, ConformalSets, HistogramMap, MapShape, bin_edge,
 };
 use crate::cli::Failure;
 use crate::error::{Error, ErrorKind};
@@ -27,9 +27,13 @@ pub(super) struct Report<'a> {
     map: &'a CalibrationMap,
     fitted_on: u64,
     judged_on: u64,
-    /// Of these, rows that share their entity with others, where there are any.
+    /// Of these, rows that share their entity with others, where there are any; at least so many where
+    /// there are more than [`MOST_NAMES`] entities.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeated: Option<u64>,
+    /// What the fit cost for its memory, where not all rows could be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounded: Option<Bounded>,
     /// What `auto` tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     candidates: Option<Vec<Candidate>>,
@@ -67,8 +71,8 @@ struct Estimate {
 }
 
 impl Scores {
-    fn of(rows: &[(Calibrated, usize)]) -> Result<Self, Error> {
-        let mut audit = Audit::of(Log::calibrated("rows", rows)).compare(false);
+    fn of(tally: Tally, impossible: u64) -> Result<Self, Error> {
+        let mut audit = Audit::of(Log::tally("rows", tally)).compare(false);
         // Without limits each interval has a level of its own.
         for kind in CHECKS.iter().filter(|kind| kind.default.is_some()) {
             audit = audit.no_limit(kind.id);
@@ -84,20 +88,54 @@ impl Scores {
                 interval: interval.map(|interval| (interval.low, interval.high)),
             }
         };
-        let zero = |(p, label): &&(Calibrated, usize)| {
-            p.distribution
-                .probabilities()
-                .get(*label)
-                .is_none_or(|&p| p == 0.0)
-        };
         Ok(Scores {
             accuracy: estimate("accuracy"),
             ece: estimate("ece"),
             smooth_ece: estimate("smooth_ece"),
             brier: estimate("brier"),
             log_loss: estimate("log_loss"),
-            impossible: rows.iter().filter(zero).count() as u64,
+            impossible,
         })
+    }
+}
+
+/// Rows that are scored some at a time.
+#[derive(Default)]
+struct Scoring {
+    tally: Option<Tally>,
+    impossible: u64,
+}
+
+impl Scoring {
+    fn add(&mut self, rows: &[(Calibrated, usize)]) -> Result<(), Error> {
+        let zero = |(p, label): &&(Calibrated, usize)| {
+            let of_class = p.distribution.probabilities().get(*label);
+            of_class.is_none_or(|&p| p == 0.0)
+        };
+        self.impossible += rows.iter().filter(zero).count() as u64;
+        let part = Audit::of(Log::calibrated("rows", rows))
+            .compare(false)
+            .tally()?;
+        let Some(whole) = &mut self.tally else {
+            self.tally = Some(part);
+            return Ok(());
+        };
+        // One input, whose parts these are.
+        let (mut part, mut added) = (part, 0);
+        for input in part.inputs.drain(..) {
+            added += input.rows;
+        }
+        whole.merge(&part)?;
+        for input in &mut whole.inputs {
+            input.rows += added;
+            input.usable += added;
+        }
+        Ok(())
+    }
+
+    fn scores(self) -> Result<Option<Scores>, Error> {
+        let tally = self.tally.map(|tally| Scores::of(tally, self.impossible));
+        tally.transpose()
     }
 }
 
@@ -171,85 +209,129 @@ impl Covered {
 }
 
 impl JudgedSets {
-    fn of(sets: &ConformalSets, classes: usize, rows: &[Labelled]) -> Result<Self, Error> {
-        let mut all = Covered::default();
-        let mut by_class = vec![Covered::default(); classes];
-        let mut sizes = vec![0u64; classes + 1];
-        let mut total = 0u64;
+    fn new(sets: &ConformalSets, classes: usize) -> Self {
+        let settings = sets.settings();
+        let each = if settings.by_class { classes } else { 0 };
+        JudgedSets {
+            asked: settings.coverage,
+            all: Covered::default(),
+            by_class: vec![Covered::default(); each],
+            mean_size: 0.0,
+            sizes: vec![0; classes + 1],
+        }
+    }
+
+    fn add(&mut self, sets: &ConformalSets, rows: &[Labelled]) -> Result<(), Error> {
         for row in rows {
             let set = sets.set(&row.prediction, row.weights.as_deref())?;
             let hit = set.contains(&row.label);
-            all.count(hit);
-            if let Some(of_class) = by_class.get_mut(row.label) {
+            self.all.count(hit);
+            if let Some(of_class) = self.by_class.get_mut(row.label) {
                 of_class.count(hit);
             }
-            if let Some(count) = sizes.get_mut(set.len()) {
+            if let Some(count) = self.sizes.get_mut(set.len()) {
                 *count += 1;
             }
-            total += set.len() as u64;
         }
-        let settings = sets.settings();
-        let by_class = match settings.by_class {
-            true => by_class.into_iter().map(Covered::settled).collect(),
-            false => Vec::new(),
+        Ok(())
+    }
+
+    fn settled(mut self) -> Self {
+        let sizes = self.sizes.iter().enumerate();
+        let total: u64 = sizes.map(|(size, count)| size as u64 * count).sum();
+        self.mean_size = total as f64 / self.all.rows as f64;
+        self.all = self.all.settled();
+        self.by_class.iter_mut().for_each(|c| *c = c.settled());
+        self
+    }
+}
+
+/// Names of entities whose rows are counted: some tens of megabytes.
+const MOST_NAMES: usize = 1 << 20;
+
+/// Rows that a map was not fitted on, as they are read.
+pub(super) struct Judging<'a> {
+    file: &'a CalibrationFile,
+    rows: u64,
+    /// How many rows each name has, for the first names.
+    named: HashMap<u64, u64>,
+    before: Scoring,
+    after: Scoring,
+    sets: Option<JudgedSets>,
+}
+
+impl<'a> Judging<'a> {
+    pub(super) fn new(file: &'a CalibrationFile) -> Self {
+        let sets = file.map.sets();
+        Judging {
+            file,
+            rows: 0,
+            named: HashMap::new(),
+            before: Scoring::default(),
+            after: Scoring::default(),
+            sets: sets.map(|sets| JudgedSets::new(sets, file.classes)),
+        }
+    }
+
+    /// Judges by some rows.
+    pub(super) fn add(&mut self, rows: Vec<Labelled>) -> Result<(), Error> {
+        self.rows += rows.len() as u64;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for row in rows.iter().filter(|row| row.number.is_none()) {
+            if let Some(rows) = self.named.get_mut(&row.key) {
+                *rows += 1;
+            } else if self.named.len() < MOST_NAMES {
+                self.named.insert(row.key, 1);
+            }
+        }
+        if let (Some(judged), Some(sets)) = (&mut self.sets, self.file.map.sets()) {
+            return judged.add(sets, &rows);
+        }
+        let rows: Vec<(Calibrated, usize)> = rows
+            .into_iter()
+            .map(|row| (Calibrated::unchanged(row.prediction), row.label))
+            .collect();
+        let mapped = || -> Result<(), Error> {
+            let mapped: Vec<(Calibrated, usize)> = rows
+                .par_iter()
+                .map(|(row, label)| Ok((self.file.apply(&row.distribution)?, *label)))
+                .collect::<Result<_, Error>>()?;
+            self.after.add(&mapped)
         };
-        Ok(JudgedSets {
-            asked: settings.coverage,
-            all: all.settled(),
-            by_class,
-            mean_size: total as f64 / rows.len() as f64,
-            sizes,
+        let (before, after) = rayon::join(|| self.before.add(&rows), mapped);
+        before.and(after)
+    }
+
+    pub(super) fn report(
+        self,
+        candidates: Option<Vec<Candidate>>,
+        bounded: Option<Bounded>,
+    ) -> Result<Report<'a>, Error> {
+        let bins = match self.file.map.shape() {
+            MapShape::Histogram(map) => Some(promises(map)?),
+            _ => None,
+        };
+        Ok(Report {
+            method: self.file.map.name(),
+            map: &self.file.map,
+            fitted_on: self.file.rows,
+            judged_on: self.rows,
+            repeated: Some(self.named.values().filter(|rows| **rows > 1).sum())
+                .filter(|rows| *rows > 0),
+            bounded,
+            candidates,
+            before: self.before.scores()?,
+            after: self.after.scores()?,
+            bins,
+            sets: self.sets.map(JudgedSets::settled),
+            names: self.file.names.clone(),
         })
     }
 }
 
-/// Rows that share their key with others.
-fn repeated(rows: &[Labelled]) -> u64 {
-    let mut of_key: HashMap<u64, u64> = HashMap::new();
-    for row in rows {
-        *of_key.entry(row.key).or_insert(0) += 1;
-    }
-    of_key.values().filter(|rows| **rows > 1).sum()
-}
-
-impl<'a> Report<'a> {
-    pub(super) fn of(
-        file: &'a CalibrationFile,
-        judge: &[Labelled],
-        candidates: Option<Vec<Candidate>>,
-    ) -> Result<Self, Error> {
-        let mut report = Report {
-            method: file.map.name(),
-            map: &file.map,
-            fitted_on: file.rows,
-            judged_on: judge.len() as u64,
-            repeated: Some(repeated(judge)).filter(|rows| *rows > 0),
-            candidates,
-            before: None,
-            after: None,
-            bins: None,
-            sets: None,
-            names: file.names.clone(),
-        };
-        if let Some(sets) = file.map.sets() {
-            report.sets = Some(JudgedSets::of(sets, file.classes, judge)?);
-            return Ok(report);
-        }
-        if let MapShape::Histogram(map) = file.map.shape() {
-            report.bins = Some(promises(map)?);
-        }
-        let mut rows = Vec::with_capacity(judge.len());
-        for row in judge {
-            rows.push((Calibrated::unchanged(row.prediction.clone()), row.label));
-        }
-        report.before = Some(Scores::of(&rows)?);
-        for (calibrated, _) in &mut rows {
-            *calibrated = file.apply(&calibrated.distribution)?;
-        }
-        report.after = Some(Scores::of(&rows)?);
-        Ok(report)
-    }
-
+impl Report<'_> {
     pub(super) fn json(&self) -> Result<String, Failure> {
         let json = serde_json::to_string(self);
         Ok(json.map_err(|error| Failure::Usage(error.to_string()))? + "\n")
@@ -261,6 +343,9 @@ impl<'a> Report<'a> {
             out += &comparison(candidates);
         }
         out += &format!("{} map, fitted on {} rows\n", self.method, self.fitted_on);
+        if let Some(bounded) = &self.bounded {
+            out += &format!("{bounded}\n");
+        }
         match self.map.shape() {
             MapShape::Temperature(t) => {
                 out += &format!("temperature {:.6}\n", f64::from(*t));

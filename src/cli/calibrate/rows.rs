@@ -1,4 +1,4 @@
-//! Labelled predictions from a log.
+//! Labelled predictions from a log, batch by batch.
 
 use std::path::Path;
 
@@ -21,34 +21,36 @@ pub(super) struct Labelled {
     pub label: usize,
     /// The hash of its entity's name, or of its number in the log where it has none.
     pub key: u64,
+    /// Its number, where it has no name.
+    pub number: Option<u64>,
     /// The weights of the evidence behind it, where they are needed.
     pub weights: Option<Vec<f64>>,
 }
 
-/// All rows of a log.
-#[derive(Debug)]
+impl Labelled {
+    /// Whether a map is fitted on it: of all rows a share `split`, by their keys.
+    pub(super) fn fits(&self, seed: u64, split: f64) -> bool {
+        const PURPOSE: u64 = text_key("calibration split");
+        Stream::new(seed, PURPOSE, self.key, 0).uniform() < split
+    }
+}
+
+/// What is known of a log once it has been read.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Read {
-    pub rows: Vec<Labelled>,
+    pub classes: usize,
     pub names: Option<Vec<String>>,
     pub sha256: String,
 }
 
-impl Read {
-    /// Takes the rows apart: those to fit on, a share `split` by their keys, and those to judge by.
-    pub(super) fn parts(&mut self, seed: u64, split: f64) -> (Vec<Labelled>, Vec<Labelled>) {
-        const PURPOSE: u64 = text_key("calibration split");
-        let fits = |row: &Labelled| Stream::new(seed, PURPOSE, row.key, 0).uniform() < split;
-        std::mem::take(&mut self.rows).into_iter().partition(fits)
-    }
-}
-
-/// All rows of a file; `from_evidence` asks for the answers that follow from the evidence, and its
-/// weights.
+/// Hands all rows of a file to `take`, some at a time; `from_evidence` asks for the answers that follow from
+/// the evidence, and its weights.
 pub(super) fn read(
     args: &Args,
     answerer: &Answerer,
     path: &Path,
     from_evidence: bool,
+    mut take: impl FnMut(Vec<Labelled>) -> Result<(), Failure>,
 ) -> Result<Read, Failure> {
     let failed = |error: Error| Failure::of(error, path);
     let format = args.input.format(&args.settings.read()?.0.columns)?;
@@ -57,7 +59,7 @@ pub(super) fn read(
         false => LogReader::open_within(path, &format, answerer.limits()),
     };
     let mut reader = reader.map_err(|error| failed(error.into()))?;
-    let mut rows = Vec::new();
+    let mut classes = None;
     let mut known: Option<ClassNames> = None;
     let mut batch = LogBatch::default();
     while reader
@@ -70,10 +72,12 @@ pub(super) fn read(
             known = found.map_err(|error| failed(error.into()))?;
         }
         let nothing = ClassNames::Numbered(0);
-        let classes = known.as_ref().unwrap_or(&nothing);
-        let computed = from_evidence || args.input.answers_evidence(&format);
-        let rules = batch.rules(classes, Tolerance::Digits, computed);
-        let read: Vec<Result<Labelled, Failure>> = (0..batch.len())
+        let rules = batch.rules(
+            known.as_ref().unwrap_or(&nothing),
+            Tolerance::Digits,
+            from_evidence || args.input.answers_evidence(&format),
+        );
+        let rows: Vec<Result<Labelled, Failure>> = (0..batch.len())
             .into_par_iter()
             .map(|i| {
                 let row = batch.row(i);
@@ -82,20 +86,22 @@ pub(super) fn read(
                 read.map_err(|error| Failure::line(path, line, error))
             })
             .collect();
-        for row in read {
-            rows.push(row?);
+        let rows: Vec<Labelled> = rows.into_iter().collect::<Result<_, _>>()?;
+        if let (None, Some(row)) = (classes, rows.first()) {
+            classes = Some(row.prediction.classes());
         }
+        take(rows)?;
     }
-    if rows.is_empty() {
+    let Some(classes) = classes else {
         let path = path.to_path_buf();
         return Err(Failure::NoRecords { path });
-    }
+    };
     let names = match known {
         Some(ClassNames::Named(names)) => Some(names.to_vec()),
         _ => None,
     };
     Ok(Read {
-        rows,
+        classes,
         names,
         sha256: reader.sha256(),
     })
@@ -111,11 +117,13 @@ fn labelled(
     from_evidence: bool,
 ) -> Result<Labelled, RowError> {
     let prediction = prediction?;
+    let name = prediction.entity.as_deref().unwrap_or("");
     // A row without a name is known by its place. What it says would not do: of rows that say the same, their
     // label with it, all would be fitted on and none judged, or the other way round.
-    let key = match prediction.entity.as_deref().unwrap_or("") {
-        "" => text_key(&number.to_string()),
-        name => text_key(name),
+    let number = name.is_empty().then_some(number);
+    let key = match number {
+        Some(number) => text_key(&number.to_string()),
+        None => text_key(name),
     };
     let mut row = answerer.row(prediction, rules)?;
     let label = row.label.clone()?;
@@ -126,6 +134,7 @@ fn labelled(
         prediction,
         label,
         key,
+        number,
         weights: evidence.map(|entity| entity.weights),
     })
 }

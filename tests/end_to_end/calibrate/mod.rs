@@ -3,6 +3,7 @@
 
 mod applied;
 mod audited;
+mod bounded;
 mod chosen;
 mod monitored;
 mod peers;
