@@ -202,13 +202,8 @@ fn engines(
         ),
         engine(
             "Kani",
-            match proofs {
-                Some(run) if proved > 0 => state(Some(run)),
-                _ => EngineState::NotRun,
-            },
-            format!(
-                "{proved} of {all} recorded harnesses settled by it; {waiting} more are meant for it"
-            ),
+            kani_state(proofs),
+            format!("{proved} of {all} harnesses proved by it; {waiting} more are meant for it"),
             "make kani-setup && make prove",
         ),
         engine(
@@ -233,6 +228,19 @@ fn engines(
             "lpf verify",
         ),
     ]
+}
+
+/// Kani has run only where a harness was proved in this run; a record that is quoted is none of it.
+fn kani_state(run: Option<&Run>) -> EngineState {
+    let proved = |run: &Run, quoted: bool| {
+        let mut rows = run.rows.iter();
+        rows.any(|row| row.by_kani && row.quoted == quoted)
+    };
+    match run {
+        Some(run) if proved(run, true) && run.holds => EngineState::Quoted,
+        Some(run) if proved(run, true) || proved(run, false) => state(Some(run)),
+        _ => EngineState::NotRun,
+    }
 }
 
 fn state(run: Option<&Run>) -> EngineState {
@@ -312,6 +320,7 @@ fn age(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::Row;
     use crate::ledger::claims::judged_without_records;
 
     #[test]
@@ -346,6 +355,26 @@ mod tests {
             about: provenance(&paper, Path::new(""), Settings::default(), &experiments),
             experiments,
         };
+        // A record of Kani that is quoted is not a run of it.
+        let row = |quoted| Row {
+            name: "bins".into(),
+            file: String::new(),
+            claims: Vec::new(),
+            outcome: String::new(),
+            by_kani: true,
+            quoted,
+            awaits_kani: false,
+        };
+        let run = |quoted| Run {
+            commit: String::new(),
+            modified: false,
+            time: 0,
+            holds: true,
+            rows: vec![row(quoted)],
+        };
+        assert_eq!(kani_state(Some(&run(true))), EngineState::Quoted);
+        assert_eq!(kani_state(Some(&run(false))), EngineState::Held);
+        assert_eq!(kani_state(None), EngineState::NotRun);
         let [(_, html), (_, json), (_, markdown), (_, junit)] = verification.documents();
         assert!(html.contains("href=\"#experiment-T2\""));
         assert_eq!(html.matches("id=\"experiment-T2\"").count(), 1);

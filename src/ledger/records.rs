@@ -24,6 +24,8 @@ pub struct Row {
     pub outcome: String,
     /// Whether Kani proved it, in this run or in the record that fits the sources.
     pub by_kani: bool,
+    /// Whether Kani did not run, and this is what the record says.
+    pub quoted: bool,
     /// Whether it is meant for Kani and Kani has not run it, or only with other sources.
     pub awaits_kani: bool,
 }
@@ -139,6 +141,7 @@ fn run(
                     .collect(),
                 outcome: outcome(entry)?,
                 by_kani: kani(entry).is_some_and(|verdict| verdict.starts_with("proved")),
+                quoted: kani(entry) == Some("proved, as recorded"),
                 awaits_kani: kani(entry).is_some_and(|verdict| AWAITS_KANI.contains(&verdict)),
             })
         })
@@ -275,6 +278,8 @@ mod tests {
         let rows = &records.proofs.as_ref().unwrap().rows;
         let awaits: Vec<bool> = rows.iter().map(|row| row.awaits_kani).collect();
         assert_eq!(awaits, [true, true, false, false]);
+        let quoted: Vec<bool> = rows.iter().map(|row| row.quoted).collect();
+        assert_eq!(quoted, [false, false, false, true]);
         let properties = records.properties.unwrap();
         assert_eq!((properties.time, properties.holds), (7, false));
         assert!(!properties.modified);
