@@ -35,9 +35,16 @@ need-cargo:
 	@command -v $(CARGO) >/dev/null || { \
 	  echo 'cargo is missing. Install Rust 1.89 or later (https://rustup.rs), then run this again.'; exit 1; }
 
+# The main job computes long: all of it is built once, optimized. `make test` runs the same properties and
+# snapshots with every run-time check on; RELEASE= does so here, with what `make test` has built.
+RELEASE ?= --release
+VERIFY_TESTS := --lib --test properties --test snapshots
+
 verify: need-cargo ## The main job: proofs, properties, snapshots, then the ledger's verdicts and the report.
 	@mkdir -p $(OUT) && : > $(OUT)/stages.tsv
-	$(call stage,build,$(CARGO) build --quiet --all-targets && $(CARGO) build --quiet --release --bin lpf)
+	$(call stage,build,$(CARGO) build --quiet --release --bin lpf && \
+	  $(CARGO) build --quiet $(RELEASE) --example prove --example theory && \
+	  $(CARGO) test --quiet $(RELEASE) --no-run $(VERIFY_TESTS))
 	$(call stage,prove,$(MAKE) --no-print-directory prove)
 	$(call stage,theory,$(MAKE) --no-print-directory theory)
 	$(call stage,properties,$(MAKE) --no-print-directory properties)
@@ -65,34 +72,34 @@ quick: need-cargo ## While editing: format, types, and the unit tests of the roo
 	else echo 'make quick: no room of src has changed; name some with ROOMS="spn:: math::"'; fi
 
 prove: need-cargo ## Proof harnesses under cargo test, then under Kani where it is set up.
-	$(CARGO) run --quiet --example prove
+	$(CARGO) run --quiet $(RELEASE) --example prove
 	@echo 'make prove: outcome in $(OUT)/proofs.json'
 
 prove-record: need-cargo ## All harnesses under Kani (ONLY=stale: those whose sources changed); writes proofs/record.json, to be committed.
-	$(CARGO) run --quiet --example prove -- record $(ONLY)
+	$(CARGO) run --quiet $(RELEASE) --example prove -- record $(ONLY)
 
 prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
-	KANI=required $(CARGO) run --quiet --example prove -- slow
+	KANI=required $(CARGO) run --quiet $(RELEASE) --example prove -- slow
 	@echo 'make prove-slow: outcome in $(OUT)/proofs.json'
 
 prove-exhaustive: need-cargo ## All 2^32 singles through the unary kernels (minutes).
 	$(CARGO) run --quiet --release --example prove -- exhaustive
 
 prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes); KANI=required: under Kani.
-	$(CARGO) run --quiet --example prove -- mutants
+	$(CARGO) run --quiet $(RELEASE) --example prove -- mutants
 
 theory: need-cargo ## Theorems checked by Coq where it is installed (theory-setup), else their record.
-	$(CARGO) run --quiet --example theory
+	$(CARGO) run --quiet $(RELEASE) --example theory
 	@echo 'make theory: outcome in $(OUT)/theory.json'
 
 theory-record: need-cargo ## All theorems from nothing; writes the record that is committed.
-	$(CARGO) run --quiet --example theory -- record
+	$(CARGO) run --quiet $(RELEASE) --example theory -- record
 
 theory-docs: need-cargo ## The tables of docs/theory.md, from the sources of the theorems.
-	$(CARGO) run --quiet --example theory -- docs
+	$(CARGO) run --quiet $(RELEASE) --example theory -- docs
 
 properties: need-cargo ## Statistical properties, each with its negative control; LPF_SEED=random for a new seed.
-	$(CARGO) test --quiet --test properties
+	$(CARGO) test --quiet $(RELEASE) --test properties
 	@echo 'make properties: outcome in $(OUT)/properties.json'
 
 simulate: need-cargo ## The audit on many simulated logs: false verdicts, power, rows that decide (an hour or so; SIMULATE=0.1 a tenth).
@@ -100,7 +107,7 @@ simulate: need-cargo ## The audit on many simulated logs: false verdicts, power,
 	@echo 'make simulate: all rates in $(OUT)/simulation.md'
 
 snapshots: need-cargo ## The paper's tables and our own, against the pinned ones.
-	$(CARGO) test --quiet --test snapshots
+	$(CARGO) test --quiet $(RELEASE) --test snapshots
 	@echo 'make snapshots: pinned tables are in snapshots/; review changes with cargo insta review'
 
 report: need-cargo ## The ledger's verdicts, the experiments, and the report of both.

@@ -11,10 +11,11 @@ use num_traits::{One, Signed, Zero};
 use super::exact::{
     Tally, binomial, binomial_tail, compositions, distributions, fraction, twice_exp,
 };
+use super::t4::conflict_costs_nothing;
 use super::{Check, Context, Outcome, of_witness};
 use crate::bounds::{
-    Predictor, Witness, conflicting_pair, deciding_example, descent_apart, diverting_example,
-    effective_count_exact, memorizing_learner, smooth_descent_apart, two_valleys,
+    Witness, deciding_example, descent_apart, diverting_example, effective_count_exact,
+    memorizing_learner, smooth_descent_apart, two_valleys,
 };
 use crate::ledger::verdict::Finding;
 use crate::simplex::{linear_combination, power_product};
@@ -138,30 +139,7 @@ fn weighted(_: &Context<'_>) -> Outcome {
 }
 
 fn conflict(_: &Context<'_>) -> Outcome {
-    let constants = [&fraction(0, 1), &fraction(1, 1000)];
-    let pair = |predictor, summary: &str| {
-        let (half, reliability) = (fraction(1, 2), fraction(3, 4));
-        of_witness(
-            conflicting_pair(predictor, &half, &reliability, constants),
-            summary,
-        )
-    };
-    Ok(Finding::by_reading(vec![
-        (
-            "for LPF's own product",
-            pair(
-                Predictor::Product,
-                "the product of two factors is the posterior and perfectly calibrated",
-            )?,
-        ),
-        (
-            "for any predictor",
-            pair(
-                Predictor::Prior,
-                "the constant predictor is perfectly calibrated whatever the conflict",
-            )?,
-        ),
-    ]))
+    conflict_costs_nothing([&fraction(0, 1), &fraction(1, 1000)], "the conflict")
 }
 
 fn valleys(_: &Context<'_>) -> Outcome {

@@ -29,7 +29,12 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
 
 fn floor(_: &Context<'_>) -> Outcome {
     let small = fraction(1, 1000);
-    let constants = [&small, &small];
+    conflict_costs_nothing([&small, &small], "entropy and conflict")
+}
+
+/// Two items that disagree, answered without any calibration error: a claim that conflict has a price,
+/// with these constants, fails whichever predictor it means.
+pub(super) fn conflict_costs_nothing(constants: [&BigRational; 2], whatever: &str) -> Outcome {
     let pair = |predictor, summary: &str| {
         let (half, reliability) = (fraction(1, 2), fraction(3, 4));
         of_witness(
@@ -49,7 +54,7 @@ fn floor(_: &Context<'_>) -> Outcome {
             "for any predictor",
             pair(
                 Predictor::Prior,
-                "the constant predictor is perfectly calibrated whatever entropy and conflict",
+                &format!("the constant predictor is perfectly calibrated whatever {whatever}"),
             )?,
         ),
     ]))
