@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-record prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
-        bench report experiments lint kani-setup need-cargo torture fuzz mutants digest-aarch64 wheel python-test
+        bench bench-gate bench-gate-record bench-gate-setup report experiments lint kani-setup need-cargo torture fuzz mutants digest-aarch64 wheel python-test
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -121,6 +121,24 @@ experiments: need-cargo ## The paper's experiments: tables and figures as files.
 bench: need-cargo ## Criterion benchmarks, each beside its stated peer or limit.
 	$(CARGO) bench --benches
 	@echo 'make bench: details in target/criterion/'
+
+# Only the rooms that compute are built, half a minute from nothing; the counts are the same on a busy machine.
+GATE := $(CARGO) build --quiet --locked --profile gate --package lpf-gate && target/gate/lpf-gate
+
+bench-gate: need-cargo ## Instructions of each kernel under callgrind, against the committed counts (3 % either way).
+	$(GATE)
+	@echo 'make bench-gate: all counts hold'
+
+bench-gate-record: need-cargo ## Counts them anew: benches/gate/counts.txt, to be committed.
+	$(GATE) record
+
+bench-gate-setup: ## Install Valgrind, which bench-gate needs (Debian, Ubuntu).
+	@if command -v valgrind >/dev/null; then echo 'make bench-gate-setup: it is there'; \
+	elif command -v apt-get >/dev/null; then \
+	  $(ROOT) apt-get update -qq && \
+	  $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends valgrind libc6-dbg >/dev/null && \
+	  echo 'make bench-gate-setup: installed'; \
+	else echo 'Install Valgrind 3.19 or later; there is none for macOS.'; exit 1; fi
 
 torture: need-cargo ## Every system call that writes refused, and the process killed at it (needs strace, minutes).
 	$(CARGO) build --quiet --bin lpf

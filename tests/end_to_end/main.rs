@@ -7,6 +7,7 @@
 //! | `reference_factors`, `reference_model` | the reference implementation's data |
 //! | `browser` | the pages, opened in Chromium |
 //! | `examples` | the programs in `examples` |
+//! | `counts` | how `make bench-gate` compares counts of instructions |
 //! | `reliability` | every command under attack: sizes, signals, faults, hostile inputs |
 //! | `rooms` | the order of the modules of `src` |
 
@@ -18,6 +19,8 @@ mod audit_reports;
 mod bound;
 mod browser;
 mod calibrate;
+#[path = "../../benches/gate/src/counts.rs"]
+mod counts;
 mod examples;
 mod experiment;
 mod infer;

@@ -1,0 +1,144 @@
+//! Instructions that the kernels take, against the committed counts: `make bench-gate`.
+//!
+//! Seconds differ from run to run and from machine to machine; instructions of the same program under
+//! callgrind hardly do. Valgrind offers a processor with AVX2 at most, also where there is AVX-512, and the kernels
+//! choose their instructions when they run. Counts of another compiler, or of a processor without AVX2, are
+//! shown and not compared.
+//!
+//! `lpf-gate` counts and compares, `lpf-gate record` counts and writes, `lpf-gate run` is what runs
+//! under callgrind.
+
+mod counts;
+mod kernels;
+
+// The library's rooms that compute, in the order of its table; without what only commands need.
+macro_rules! rooms {
+    ($($path:literal $room:ident),* $(,)?) => {$(
+        #[allow(dead_code, unused_imports, reason = "not all of a room is counted")]
+        #[path = $path]
+        mod $room;
+    )*};
+}
+rooms! {
+    "../../../src/math/mod.rs" math,
+    "../../../src/simplex/mod.rs" simplex,
+    "../../../src/spn/mod.rs" spn,
+    "../../../src/latent/mod.rs" latent,
+    "../../../src/aggregate/mod.rs" aggregate,
+    "../../../src/learn/mod.rs" learn,
+    "../../../src/calibration/mod.rs" calibration,
+    "../../../src/log/mod.rs" log,
+}
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use counts::{Counts, compare};
+
+/// What collection is switched on and off by; its name is all that callgrind is told.
+#[inline(never)]
+fn counted_by_callgrind(kernel: &mut kernels::Kernel) {
+    kernel();
+}
+
+/// Every kernel once unobserved and once counted, on the one thread of a pool: what would be shared among
+/// threads is counted too.
+fn run() -> Result<(), String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.map_err(|e| e.to_string())?;
+    for (_, make) in kernels::KERNELS {
+        let mut kernel = make();
+        pool.install(|| {
+            kernel();
+            counted_by_callgrind(&mut kernel);
+        });
+    }
+    Ok(())
+}
+
+/// Runs this program under callgrind, which writes a file whenever a kernel has ended.
+fn count() -> Result<Counts, String> {
+    let folder = scratch()?;
+    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--quiet"])
+        .arg("--toggle-collect=lpf_gate::counted_by_callgrind")
+        .arg("--dump-after=lpf_gate::counted_by_callgrind")
+        .arg(format!("--callgrind-out-file={}/out", folder.display()))
+        .arg(exe)
+        .arg("run")
+        .output()
+        .map_err(|e| format!("valgrind does not run ({e}); make bench-gate-setup installs it"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("valgrind: {}\n{said}", output.status));
+    }
+    let totals = (1..=kernels::KERNELS.len()).map(|dump| {
+        let path = folder.join(format!("out.{dump}"));
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|e| format!("{}: {e}", path.display()))?;
+        counts::total(&text).ok_or(format!("{}: no count of a kernel", path.display()))
+    });
+    let totals: Vec<u64> = totals.collect::<Result<_, String>>()?;
+    let _ = std::fs::remove_dir_all(&folder);
+    let names = kernels::KERNELS.iter().map(|(name, _)| (*name).to_owned());
+    Ok(Counts {
+        build: build(),
+        kernels: names.zip(totals).collect(),
+    })
+}
+
+/// What has to be the same for counts to compare.
+fn build() -> String {
+    #[cfg(target_arch = "x86_64")]
+    let vectors =
+        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    let vectors = false;
+    let vectors = if vectors { "with AVX2" } else { "without AVX2" };
+    format!(
+        "{}, {} {vectors}",
+        env!("GATE_RUSTC"),
+        std::env::consts::ARCH
+    )
+}
+
+/// A folder beside this program, for this process alone.
+fn scratch() -> Result<PathBuf, String> {
+    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
+    let folder = exe.with_file_name(format!("gate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    Ok(folder)
+}
+
+fn main() -> ExitCode {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("counts.txt");
+    let command = std::env::args().nth(1).unwrap_or_default();
+    let outcome = match command.as_str() {
+        "run" => run().map(|()| true),
+        "record" => count().and_then(|counts| {
+            std::fs::write(&path, counts.to_string()).map_err(|e| e.to_string())?;
+            println!(
+                "{} kernels counted: {}",
+                counts.kernels.len(),
+                path.display()
+            );
+            Ok(true)
+        }),
+        "" => count().and_then(|now| {
+            let text = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
+            let (table, holds) = compare(&Counts::parse(&text)?, &now);
+            print!("{table}");
+            Ok(holds)
+        }),
+        other => Err(format!("no command {other:?}: none, record or run")),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("bench-gate: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
