@@ -11,6 +11,8 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::errors::plain;
+
 /// Between two looks for a signal.
 const PERIOD: Duration = Duration::from_millis(50);
 
@@ -89,7 +91,12 @@ pub(crate) fn run_apart<T: Send + 'static>(
 }
 
 fn pool(threads: Option<usize>) -> PyResult<rayon::ThreadPool> {
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    let (asked, most) = (threads.unwrap_or(0), lpf::log::Limits::default().threads);
+    if asked as u64 > most {
+        let what = format!("threads: more than {most} threads, the limit threads");
+        return Err(Python::attach(|py| plain(py, "SettingError", what)));
+    }
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(asked);
     let built = builder.build();
     built.map_err(|error| PyRuntimeError::new_err(format!("no threads: {error}")))
 }

@@ -303,7 +303,7 @@ impl Work<'_> {
         if self.rows > 0 && lacking(Reason::NoAnswer) {
             let evidence = match self.settings.from_evidence {
                 true => "",
-                false => ", --answer-from-evidence has the evidence answered",
+                false => ", the setting `answer-from-evidence` has the evidence answered",
             };
             return fail(format!("{}{evidence}", reader.no_answer()));
         }

@@ -243,33 +243,29 @@ fn count_out(
     left: u32,
     ways: &BigRational,
 ) -> BigRational {
+    let likelihood = |l: &Distribution<BigRational>| l.probabilities()[symbol].clone();
+    if symbol + 1 == symbols {
+        // All that is left goes to the last symbol, in one way.
+        let all_left = |(j, l)| j * num_traits::pow(likelihood(l), left as usize);
+        let best = joint.iter().zip(likelihoods).map(all_left).max();
+        return best.unwrap_or_else(BigRational::zero) * ways;
+    }
     let mut joint = joint.to_vec();
-    let last = symbol + 1 == symbols;
     let mut total = BigRational::zero();
     let mut ways = ways.clone();
     for count in 0..=left {
-        if !last || count == left {
-            total += if last {
-                let best = joint.iter().max().cloned();
-                best.unwrap_or_else(BigRational::zero) * &ways
-            } else {
-                count_out(
-                    &joint,
-                    likelihoods,
-                    symbol + 1,
-                    symbols,
-                    left - count,
-                    &ways,
-                )
-            };
-        }
-        // One more of this symbol: C(left, count+1) = C(left, count)·(left−count)/(count+1). For
-        // the last symbol all that is left goes to it, in one way.
-        if !last {
-            ways *= BigRational::new((left - count).into(), (count + 1).into());
-        }
+        total += count_out(
+            &joint,
+            likelihoods,
+            symbol + 1,
+            symbols,
+            left - count,
+            &ways,
+        );
+        // One more of this symbol: C(left, count+1) = C(left, count)·(left−count)/(count+1).
+        ways *= BigRational::new((left - count).into(), (count + 1).into());
         for (j, l) in joint.iter_mut().zip(likelihoods) {
-            *j = &*j * &l.probabilities()[symbol];
+            *j = &*j * likelihood(l);
         }
     }
     total

@@ -116,11 +116,11 @@ impl fmt::Display for Bounded {
             Bounded::Sample { rows, of, log_loss } => write!(
                 f,
                 "fitted on a sample of {rows} of {of} rows, which costs about {log_loss:.1e} nats of log \
-                 loss; --max fit-numbers=N keeps more"
+                 loss; a higher limit fit-numbers keeps more"
             ),
             Bounded::Choice { rows, of } => write!(
                 f,
-                "chosen on a sample of {rows} of {of} rows; --max fit-numbers=N keeps more"
+                "chosen on a sample of {rows} of {of} rows; a higher limit fit-numbers keeps more"
             ),
             Bounded::Confidences { squared_error } => write!(
                 f,

@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let sets = map.map.sets().is_some();
     let mut writer = Writer::new(output, &reader, args, &format, limits, sets)?;
     let mut rows = 0;
-    threads(args.threads)?.install(|| -> Result<(), Failure> {
+    threads(args.threads, limits)?.install(|| -> Result<(), Failure> {
         let mut known: Option<ClassNames> = None;
         let mut headed = false;
         let mut batch = LogBatch::default();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::display::message;
 use crate::error::{Error, ErrorKind};
 use crate::log::LinesError;
+use crate::report::with_options;
 
 /// Why a command failed: exit code 2, except for a closed pipe.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +14,7 @@ use crate::log::LinesError;
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Failure {
     /// Arguments that are wrong or do not go together.
-    #[error("error: {}", message(.0))]
+    #[error("error: {}", said(.0))]
     Usage(String),
     /// A file cannot be opened or read.
     #[error("error: {}: cannot be read: {error}", shown(path))]
@@ -22,7 +23,7 @@ pub enum Failure {
     #[error("error: {}: there is no row", shown(path))]
     NoRecords { path: PathBuf },
     /// A line is wrong.
-    #[error("error: {}:{line}: {}", shown(path), message(what))]
+    #[error("error: {}:{line}: {}", shown(path), said(what))]
     Line {
         /// Which file.
         path: PathBuf,
@@ -102,6 +103,11 @@ impl Failure {
             error,
         }
     }
+}
+
+/// What is wrong, with settings and limits as the options that set them.
+fn said(what: &str) -> String {
+    message(&with_options(what))
 }
 
 /// What messages call a file.

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::Failure;
 use crate::aggregate::Method;
 use crate::answer::{Answerer, AnswererBuilder, DEFAULT_SAMPLES};
-use crate::log::DEFAULT_TOLERANCE;
+use crate::log::{DEFAULT_TOLERANCE, Limits};
 
 /// Reads the name of a [`Method`]; the help lists them all.
 pub(crate) fn method_parser() -> impl TypedValueParser<Value = Method> {
@@ -50,8 +50,10 @@ fn help(method: Method) -> &'static str {
 /// As many threads as are asked for, or one a core.
 ///
 /// # Errors
-/// [`Failure::Threads`] where the system gives none.
-pub(crate) fn threads(count: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
+/// [`Failure::Usage`] for more than the limit, [`Failure::Threads`] where the system gives none.
+pub(crate) fn threads(count: Option<u16>, limits: &Limits) -> Result<rayon::ThreadPool, Failure> {
+    let within = limits.threads(count.unwrap_or(0).into());
+    within.map_err(|error| Failure::Usage(format!("--threads: {error}")))?;
     rayon::ThreadPoolBuilder::new()
         .num_threads(count.map_or(0, usize::from))
         .build()

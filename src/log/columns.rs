@@ -52,19 +52,19 @@ pub enum ColumnsError {
     /// No column holds labels.
     #[error(
         "no column of true classes, such as label, y_true or target; the columns are {columns}; name it \
-         with --label"
+         with the setting `label`"
     )]
     NoLabel { columns: String },
     /// No column holds probabilities.
     #[error(
         "no columns of probabilities, such as y_prob, prob_CLASS or 0, 1, 2; the columns are {columns}; \
-         name them with --probs (names, patterns such as 'p*', ranges such as 0..9){hint}"
+         name them with the setting `probs` (names, patterns such as 'p*', ranges such as 0..9){hint}"
     )]
     NoProbabilities { columns: String, hint: &'static str },
     /// One column that may be the probability of anything.
     #[error(
         "{column} is the only column of probabilities; if it is the probability of {class} against all \
-         else, say --positive {class}"
+         else, say so with the setting `positive` = {class}"
     )]
     Alone { column: String, class: String },
     /// Class names that cannot tell classes apart.

@@ -350,7 +350,7 @@ mod tests {
             assert_eq!(got, want, "{names:?}");
         }
         let alone = classes(&["label", "p_value"], &Fields::default()).unwrap_err();
-        assert!(alone.contains("--positive value"), "{alone}");
+        assert!(alone.contains("the setting `positive` = value"), "{alone}");
         let label = |names: &[&str]| Fields::default().label_among(names).unwrap();
         assert_eq!(label(&["y", "target", "label"]), Some(2));
         assert_eq!((label(&["y"]), label(&["yes"])), (Some(0), None));

@@ -142,7 +142,8 @@ impl Layout {
             return Ok(row);
         };
         if row.answer.is_some() && !row.binary {
-            let what = "probabilities of several classes, but --positive is for that of one";
+            let what =
+                "probabilities of several classes, but the setting `positive` is for that of one";
             return Err(RowError::new(Reason::Shape, self.answer_field(), what));
         }
         if let Some(label) = &row.label {

@@ -17,7 +17,7 @@ pub struct LimitKind {
 
 /// Something is larger than a limit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more than {most} {}, the limit {}; --max {}=N allows more", kind.counts, kind.name, kind.name)]
+#[error("more than {most} {}, the limit {}", kind.counts, kind.name)]
 #[non_exhaustive]
 pub struct LimitError {
     /// Which limit.
@@ -105,13 +105,14 @@ limits! {
     samples "samples" 1 << 20, "samples for an item";
     learned_items "learned-items" 2048, "items for the learned aggregation, which compares all pairs";
     hidden "hidden" 4096, "hidden units";
+    threads "threads" 1024, "threads";
     entities "entities" 1 << 24, "synthetic entities in memory";
     model_bytes "model-bytes" 256 << 20, "bytes in a model file";
     header_bytes "header-bytes" 1 << 20, "bytes in the header of a model file";
     map_bytes "map-bytes" 16 << 20, "bytes in a calibration map";
     fit_numbers "fit-numbers" 4 << 20, "numbers of the rows that a calibration map is fitted on, eight a row beside its probabilities; more rows are sampled";
     state_bytes "state-bytes" 64 << 20, "bytes in the state of an audit";
-    slices "slices" 1000, "slices of an audit: values of the fields given by --by, and of their pairs";
+    slices "slices" 1000, "slices of an audit: values of the fields that it is sliced by, and of their pairs";
     unpacked_bytes "unpacked-bytes" 1 << 38, "bytes of a compressed log, once unpacked";
     footer_bytes "footer-bytes" 16 << 20, "bytes in the description of a Parquet or Arrow file";
     columns "columns" 1 << 17, "columns of a file, counted in every row group and at every level of nesting";
@@ -155,7 +156,7 @@ mod tests {
         let error = limits.items((1 << 20) + 1).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "more than 1048576 items in one record, the limit items; --max items=N allows more"
+            "more than 1048576 items in one record, the limit items"
         );
         let unknown = Limits::default().set("itmes", 1).unwrap_err();
         assert!(

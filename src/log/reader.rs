@@ -327,7 +327,7 @@ impl<'r> LogReader<'r> {
         self.nothing(
             "answer",
             self.layout.as_deref().map(Layout::answer_field),
-            "--probs FIELD names it",
+            "the setting `probs` names it",
         )
     }
 
@@ -336,7 +336,7 @@ impl<'r> LogReader<'r> {
         self.nothing(
             "true class",
             self.layout.as_deref().map(Layout::label_field),
-            "--label FIELD names it",
+            "the setting `label` names it",
         )
     }
 

@@ -121,11 +121,9 @@ impl RowError {
         let field = rules.answer_field;
         let what = match rules.from_evidence {
             true => format!("there is neither {field} nor evidence with factors"),
-            false => {
-                "missing; --probs names the field of the answer, --answer-from-evidence has the \
-                      evidence answered"
-                    .to_string()
-            }
+            false => "missing; the setting `probs` names the field of the answer, the setting \
+                      `answer-from-evidence` has the evidence answered"
+                .to_string(),
         };
         RowError::new(Reason::NoAnswer, field, what)
     }
@@ -384,7 +382,7 @@ fn label_of(
     match position(label, classes) {
         Ok(Some(class)) => Ok(class),
         Ok(None) => Err(wrong(format!(
-            "{label} is a name, but the classes have none; name them with --classes"
+            "{label} is a name, but the classes have none; name them with the setting `classes`"
         ))),
         Err(()) => {
             let number = match label {
@@ -396,7 +394,7 @@ fn label_of(
                     "; numbers that are no classes are not audited (regression)"
                 }
                 _ if listed(classes) == "0, 1" => {
-                    "; --positive names the class that the probability is of"
+                    "; the setting `positive` names the class that the probability is of"
                 }
                 _ => "",
             };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::audit::{finding, limit, ordered, place, value};
 use super::junit::junit_with;
-use super::{JunitCase, escape_json, escape_terminal, is_unseen};
+use super::{JunitCase, escape_json, escape_terminal, is_unseen, with_options};
 use crate::audit::{AuditReport, Check, CheckVerdict, SliceReport};
 
 pub(super) fn audit_junit(audit: &AuditReport) -> String {
@@ -118,7 +118,7 @@ pub(super) fn audit_sarif(audit: &AuditReport) -> String {
             "ruleIndex": rejected_at,
             "kind": "fail",
             "level": "warning",
-            "message": {"text": sarif_text(&format!("{}: {}", row.field, row.message))},
+            "message": {"text": sarif_text(&format!("{}: {}", row.field, with_options(&row.message)))},
             "locations": [location(&row.file, Some(row.line))],
         })
     }));

@@ -12,7 +12,7 @@ use super::audit_reading::{read_as, what_was_read};
 use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
 use super::table::table_with;
-use super::{escape_html, escape_terminal, table_html};
+use super::{escape_html, escape_terminal, table_html, with_options};
 use crate::audit::{AuditReport, Check, CheckVerdict};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
@@ -56,7 +56,7 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
                 safe(&row.file),
                 row.line,
                 safe(&row.field),
-                safe(&row.message)
+                safe(&with_options(&row.message))
             );
         }
         out.push_str("</ul>\n");

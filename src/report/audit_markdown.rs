@@ -7,7 +7,7 @@ use super::audit::{
     slices_by, slices_promise, slices_table, sources_table, summary, verdict,
 };
 use super::audit_reading::{read_as, what_was_read};
-use super::{escape_markdown, escape_terminal, table_markdown};
+use super::{escape_markdown, escape_terminal, table_markdown, with_options};
 use crate::audit::{AuditReport, CheckVerdict};
 
 pub(super) fn audit_markdown(audit: &AuditReport) -> String {
@@ -68,7 +68,7 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
         let _ = writeln!(out, "{}", table_markdown(&reasons_table(audit)));
         for row in &audit.rejected.first {
             let at = format!("{}:{}", row.file, row.line);
-            let what = format!("{}: {}", row.field, row.message);
+            let what = format!("{}: {}", row.field, with_options(&row.message));
             let _ = writeln!(out, "- {} {}", code(&at), code(&what));
         }
         out.push('\n');

@@ -7,7 +7,7 @@ use super::audit::{
     provenance, slice_verdict, slices_by, slices_promise, summary, value, verdict,
 };
 use super::audit_reading::{read_as, what_was_read};
-use super::escape_terminal;
+use super::{escape_terminal, with_options};
 use crate::audit::{AuditReport, Check, CheckVerdict, Input, SliceReport, SourceEffect};
 
 /// How many of the worst rows are shown; the JSON report has all that are kept.
@@ -144,7 +144,7 @@ impl Text {
         }
         for row in &rejected.first {
             let (file, field) = (escape_terminal(&row.file), escape_terminal(&row.field));
-            let what = escape_terminal(&row.message);
+            let what = escape_terminal(&with_options(&row.message));
             self.line(2, &format!("{file}:{}: {field}: {what}", row.line));
         }
         let more = rejected.count - rejected.first.len() as u64;

@@ -8,6 +8,7 @@
 //! | `monitor` | predictions that are watched, as text and as a page |
 //! | `page`, `junit` | the frames of an HTML page and of a JUnit file |
 //! | `component` | the parts that every page is made of |
+//! | `options` | settings that messages name, as options of the command |
 //! | `glossary` | the paper's symbols, explained |
 //! | `ledger` | claims and verdicts, and where their evidence is |
 //! | `table` | tables and experiment outcomes as text, Markdown and HTML |
@@ -27,6 +28,7 @@ mod glossary;
 mod junit;
 mod ledger;
 mod monitor;
+mod options;
 mod page;
 mod table;
 mod verification;
@@ -41,6 +43,7 @@ pub use ledger::{
     grouped, theorems_table, theorems_text,
 };
 pub use monitor::{alarm_text, monitor_html, monitor_text};
+pub use options::with_options;
 pub use page::page;
 pub use table::{
     outcome_html, outcome_markdown, outcome_text, table_html, table_markdown, table_text,

@@ -52,7 +52,7 @@ fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     let audit = audit(args, &gate, &answerer)?.progress(&advance);
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
     let strict = args.strict || gate.strict.unwrap_or(false);
-    let done = threads(args.threads)?.install(|| work(args, audit, &answerer, strict))?;
+    let done = threads(args.threads, limits)?.install(|| work(args, audit, &answerer, strict))?;
     bar.finish_and_clear();
     if let Some(warning) = done.warning {
         note(&warning);

@@ -271,7 +271,7 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
         .limits(*limits)
         .build()
         .map_err(failed)?;
-    let threads = threads(args.threads)?;
+    let threads = threads(args.threads, limits)?;
     let shown = threads.install(|| -> Result<String, Failure> {
         // Robust sets are about the product of the factors, whatever answer was logged beside them.
         let from_evidence = matches!(&wanted, Wanted::Sets(sets) if sets.robust.is_some());

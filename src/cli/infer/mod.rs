@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     }
     let failed = |error| Failure::of(error, &args.file);
     let answerer = settings.build().map_err(failed)?;
-    let threads = threads(args.threads)?;
+    let threads = threads(args.threads, limits)?;
     let reader = open(&args.file)?;
     let mut output = Output::create(args.output.as_deref())?;
     let any = match args.format {

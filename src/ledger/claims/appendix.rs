@@ -152,19 +152,34 @@ fn product_stability(divisor: u64) -> Finding {
     let mut tally = Tally::default();
     for (classes, denominator, least) in [(2usize, 8, 2), (3, 6, 1)] {
         let all = distributions(classes, denominator, least);
+        // Beside each factor its entries to the power of the weights 1/2 and 1.
+        let raised = |factor: &Vec<BigRational>| {
+            [true, false].map(|root| factor.iter().map(|x| weighted(x, root)).collect())
+        };
+        let all: Vec<(Vec<BigRational>, [Vec<Option<Enclosure>>; 2])> = all
+            .into_iter()
+            .map(|factor| {
+                let powers = raised(&factor);
+                (factor, powers)
+            })
+            .collect();
         let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
-        let kept = &all[all.len() / 2];
-        for ((a, a_new), (b, b_new)) in pairs().flat_map(|p| pairs().map(move |q| (p, q))) {
+        let (kept, _) = &all[all.len() / 2];
+        let constant = fraction(classes as u64, divisor) * fraction(2, 1);
+        for ((first, first_new), (second, second_new)) in
+            pairs().flat_map(|p| pairs().map(move |q| (p, q)))
+        {
+            let [(a, powers), (a_new, powers_new), (b, _), (b_new, _)] =
+                [first, first_new, second, second_new];
             let delta = l1(a, a_new).max(l1(b, b_new));
-            let constant = fraction(classes as u64, divisor);
-            let allowed = Enclosure::exact(constant * fraction(2, 1) * &delta);
-            for root in [true, false] {
-                let product = |x: &[BigRational], z: &[BigRational], y: usize| {
+            let allowed = Enclosure::exact(&constant * &delta);
+            for (power, power_new) in powers.iter().zip(powers_new) {
+                let product = |x: &[Option<Enclosure>], z: &[BigRational], y: usize| {
                     let rest = Enclosure::exact(&kept[y] * &z[y]);
-                    Some(&rest * &weighted(&x[y], root)?)
+                    Some(&rest * x[y].as_ref()?)
                 };
                 let holds = (0..classes).all(|y| {
-                    let pair = product(a, b, y).zip(product(a_new, b_new, y));
+                    let pair = product(power, b, y).zip(product(power_new, b_new, y));
                     pair.is_some_and(|(old, new)| {
                         !(&old - &new).exceeds(&allowed) && !(&new - &old).exceeds(&allowed)
                     })

@@ -27,10 +27,7 @@ fn a_missing_answer_is_never_replaced_by_an_own_one() {
         &["log.jsonl", "--probs", "outptu"],
         "no row has a field `outptu`",
     );
-    place.refuses(
-        &["log.jsonl", "--answer", "outptu"],
-        "--probs FIELD names it",
-    );
+    place.refuses(&["log.jsonl", "--answer", "outptu"], "--probs names it");
     let (graded, code) = place.json(&["log.jsonl", "--probs", "output"]);
     assert_eq!((verdict(&graded, "gap"), code), ("fail", 1));
     // Only where it is asked for, and then it is said.
@@ -150,7 +147,7 @@ fn one_probability_is_binary_or_refused() {
         json!(["not malignant", "malignant"])
     );
     place.write("alone.csv", single("p_malignant", word));
-    place.refuses(&["alone.csv"], "say --positive malignant");
+    place.refuses(&["alone.csv"], "say so with --positive malignant");
     let named = ["words.csv", "--classes", "benign,malignant"];
     assert_eq!(json(&named)["checks"], numbers["checks"]);
     // Numbers that are no probabilities, and what is no classification.

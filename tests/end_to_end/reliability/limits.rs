@@ -65,6 +65,11 @@ fn limits_are_listed_and_set() {
         place.run(&["infer", "two.jsonl", "--max", "items=2"]).code,
         Some(0)
     );
+    // More threads than a machine can run at once only take memory and time from each other.
+    assert_eq!(
+        place.refused(&["infer", "two.jsonl", "--threads", "1025"]),
+        "error: --threads: more than 1024 threads, the limit threads; --max threads=N allows more\n"
+    );
     let listed = String::from_utf8(place.run(&["limits", "--max", "items=7"]).out).unwrap();
     for kind in lpf::log::Limits::ALL {
         assert!(listed.contains(kind.name), "{}", kind.name);
