@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-record prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
-        bench bench-gate bench-gate-record bench-gate-setup report experiments lint kani-setup need-cargo torture fuzz mutants digest-aarch64 wheel python-test
+        bench bench-gate bench-gate-record bench-gate-setup bench-peers report experiments lint kani-setup need-cargo torture fuzz mutants digest-aarch64 wheel python-test
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -139,6 +139,20 @@ bench-gate-setup: ## Install Valgrind, which bench-gate needs (Debian, Ubuntu).
 	  $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends valgrind libc6-dbg >/dev/null && \
 	  echo 'make bench-gate-setup: installed'; \
 	else echo 'Install Valgrind 3.19 or later; there is none for macOS.'; exit 1; fi
+
+# Every peer in one environment. PyTorch comes with what it needs of CUDA, some gigabytes, without which its
+# wheel does not start; what depends on PyTorch is taken without dependencies that nothing here uses.
+PEERS := target/peers
+$(PEERS)/made: benches/peer/peers.txt benches/peer/peers-on-torch.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement benches/peer/peers.txt
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement benches/peer/peers-on-torch.txt
+	@touch $@
+
+bench-peers: need-cargo $(PEERS)/made ## lpf beside epalea, PyTorch, netcal, scikit-learn, polars, pandas, SPFlow: benches/peer/RESULTS.md.
+	$(CARGO) build --quiet --release --bin lpf
+	$(CARGO) build --quiet --locked --profile gate --package lpf-gate
+	$(PEERS)/bin/python benches/peer/peers.py
 
 torture: need-cargo ## Every system call that writes refused, and the process killed at it (needs strace, minutes).
 	$(CARGO) build --quiet --bin lpf

@@ -119,10 +119,12 @@ def peak(command):
     return int(done.stderr.strip().splitlines()[-1]) / 1024
 
 
-def main():
+def run():
+    """Seconds, processor seconds, peak MiB and calibration error of each, whether all errors agree, and who
+    could not be run."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         csv, jsonl, parquet = generate(pathlib.Path(name))
-        results = {}
+        results, missing = {}, []
         shapes = {"CSV": csv, "JSON lines": jsonl, "Parquet": parquet}
         commands = {
             f"lpf audit, {shape}": [str(LPF), "audit", str(path), "--format", "json"]
@@ -134,7 +136,7 @@ def main():
         for who, command in commands.items():
             got, why = measured(command)
             if got is None:
-                print(f"{who}: not run: {why}")
+                missing.append((who, f"not run: {why}"))
                 continue
             seconds, cpu, out = got
             value = json.loads(out)
@@ -143,17 +145,23 @@ def main():
             results[who] = (seconds, cpu, peak(command), value)
         sizes = ", ".join(f"{p.stat().st_size >> 20} MiB {p.suffix[1:]}" for p in (csv, jsonl, parquet))
         print(f"{ROWS} rows, {sizes}, {os.cpu_count()} cores")
-        print("ratios to the fastest and the smallest peer for the same input")
-        print(f"{'':36} {'s':>7} {'CPU s':>7} {'MiB':>7} {'time':>6} {'CPU':>6} {'memory':>6}  ECE")
-        for who, row in results.items():
-            shape = who.split(", ")[1]
-            peers = [r for w, r in results.items() if not w.startswith("lpf") and w.endswith(shape)]
-            ratios = " ".join(f"{row[i] / min(r[i] for r in peers):6.3f}" for i in range(3))
-            print(f"{who:36} {row[0]:7.1f} {row[1]:7.1f} {row[2]:7.0f} {ratios}  {row[3]:.9f}")
-        ours = results["lpf audit, CSV"][3]
-        agree = all(abs(r[3] - ours) < 1e-9 for r in results.values())
-        print("all calibration errors agree to 9 digits" if agree else "CALIBRATION ERRORS DIFFER")
-        return 0 if agree else 1
+    ours = results["lpf audit, CSV"][3]
+    return results, all(abs(r[3] - ours) < 1e-9 for r in results.values()), missing
+
+
+def main():
+    results, agree, missing = run()
+    for who, why in missing:
+        print(f"{who}: {why}")
+    print("ratios to the fastest and the smallest peer for the same input")
+    print(f"{'':36} {'s':>7} {'CPU s':>7} {'MiB':>7} {'time':>6} {'CPU':>6} {'memory':>6}  ECE")
+    for who, row in results.items():
+        shape = who.split(", ")[1]
+        peers = [r for w, r in results.items() if not w.startswith("lpf") and w.endswith(shape)]
+        ratios = " ".join(f"{row[i] / min(r[i] for r in peers):6.3f}" for i in range(3)) if peers else ""
+        print(f"{who:36} {row[0]:7.1f} {row[1]:7.1f} {row[2]:7.0f} {ratios}  {row[3]:.9f}")
+    print("all calibration errors agree to 9 digits" if agree else "CALIBRATION ERRORS DIFFER")
+    return 0 if agree else 1
 
 
 if __name__ == "__main__":

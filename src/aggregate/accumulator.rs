@@ -2,7 +2,7 @@
 
 use super::{AggregateError, Method};
 use crate::math::BandedSum;
-use crate::simplex::{Distribution, LogPool, PoolError};
+use crate::simplex::{Distribution, LogPool, PoolError, l1_distance};
 
 /// What has been aggregated so far, in space that does not grow with the number of factors.
 ///
@@ -179,6 +179,32 @@ impl Accumulator {
                 let rest = best.iter().zip(phi);
                 let rest = rest.map(|(two, &p)| if p == two[0] { two[1] } else { two[0] });
                 self.normalized(rest.collect())
+            }
+        }
+    }
+
+    /// Per factor, all of them added before with these weights, the L1 distance from `all`, the aggregate,
+    /// to the aggregate of the others: to the bit that of [`Accumulator::without`].
+    ///
+    /// # Errors
+    /// Those of [`Accumulator::without`].
+    pub(super) fn distances_without(
+        &self,
+        all: &Distribution,
+        factors: &[Distribution],
+        weights: &[f64],
+        distances: &mut [Option<f64>],
+    ) -> Result<(), PoolError> {
+        match &self.state {
+            State::Product(pool) if self.count > 1 => {
+                pool.distances_without(all, factors, weights, distances)
+            }
+            _ => {
+                for ((factor, &weight), distance) in factors.iter().zip(weights).zip(distances) {
+                    let rest = self.without(factor, weight)?;
+                    *distance = rest.and_then(|rest| l1_distance(all, &rest));
+                }
+                Ok(())
             }
         }
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Accumulator, Method};
-use crate::simplex::{Distribution, PoolError, l1_distance, log_pool, prior_corrected};
+use crate::simplex::{Distribution, PoolError, log_pool, prior_corrected};
 use crate::spn::{BuildError, QueryError};
 
 /// Up to so many items are aggregated one after the other; more are aggregated in groups, and
@@ -83,17 +83,19 @@ pub fn leave_one_out(
 ) -> Result<LeaveOneOut, AggregateError> {
     let accumulated = accumulate(method, factors, weights, prior)?;
     let all = finish(&accumulated, factors, weights, prior)?;
-    let one = |i: usize| -> Result<Option<f64>, AggregateError> {
-        let rest = accumulated.without(&factors[i], weights[i])?;
-        Ok(rest.and_then(|rest| l1_distance(&all, &rest)))
+    let mut influence = vec![None; factors.len()];
+    let work = |((factors, weights), distances): ((&[_], &[_]), &mut [_])| {
+        accumulated.distances_without(&all, factors, weights, distances)
     };
-    let items = 0..factors.len();
-    let influence = if factors.len() <= FLAT_LIMIT {
-        items.map(one).collect::<Result<_, _>>()?
+    if factors.len() <= FLAT_LIMIT {
+        work(((factors, weights), &mut influence))?;
     } else {
-        let items = items.into_par_iter().with_min_len(FLAT_LIMIT);
-        items.map(one).collect::<Result<_, _>>()?
-    };
+        let groups = factors
+            .par_chunks(FLAT_LIMIT)
+            .zip(weights.par_chunks(FLAT_LIMIT));
+        let groups = groups.zip(influence.par_chunks_mut(FLAT_LIMIT));
+        groups.try_for_each(work)?;
+    }
     Ok(LeaveOneOut { all, influence })
 }
 
@@ -161,7 +163,7 @@ fn finish(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simplex::{Contradiction, LogPool, linear_pool};
+    use crate::simplex::{Contradiction, LogPool, l1_distance, linear_pool};
     use proptest::prelude::*;
 
     fn d(p: &[f64]) -> Distribution {

@@ -3,6 +3,7 @@
 //! Per bin two integers and one exact sum are kept, so that any order of the predictions, any
 //! split into shards and any number of threads give the same bits.
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +15,6 @@ use crate::math::ExactSum;
 const UNIT_BITS: u64 = 62;
 /// Predictions in one unit of parallel work: well inside a second-level cache.
 const BLOCK: usize = 1 << 16;
-/// Where the packed word of one block (see [`Lanes`]) holds its count: above a sum of at most
-/// 2¹⁶ confidences of at most 2⁶² units.
-const COUNT_AT: u32 = 80;
-/// Where it holds the number of correct predictions: above a count of at most 2¹⁶.
-const CORRECT_AT: u32 = 104;
-
 /// Counts and sums of one bin. Merging adds the fields; all are integers, so it is associative and
 /// commutative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -347,18 +342,28 @@ impl Reliability {
     /// and then the accumulator is of no further use.
     fn add_block(&mut self, lanes: &mut Lanes, conf: &[f64], correct: &[bool]) -> Option<()> {
         let bins = self.totals.len() as u64;
-        let mut odd_ones = |c: f64, t: bool| self.add(c, t).ok();
-        let quads = conf.chunks_exact(LANES).zip(correct.chunks_exact(LANES));
-        for (c, t) in quads {
-            for lane in 0..LANES {
-                if !lanes.add(bins, lane, c[lane], t[lane]) {
-                    odd_ones(c[lane], t[lane])?;
+        let (groups, last) = conf.as_chunks();
+        let (outcomes, last_outcomes) = correct.as_chunks();
+        for (c, t) in groups.iter().zip(outcomes) {
+            // Wide vectors change nothing but the speed.
+            let found = FindBins {
+                bins,
+                confidences: c,
+                correct: t,
+                found: &mut lanes.found,
+            };
+            if Arch::new().dispatch(found) {
+                lanes.add_found();
+                continue;
+            }
+            for (i, (&c, &t)) in c.iter().zip(t).enumerate() {
+                if !lanes.add(bins, i % LANES, c, t) {
+                    self.add(c, t).ok()?;
                 }
             }
         }
-        let done = conf.len() - conf.len() % LANES;
-        for (&c, &t) in conf[done..].iter().zip(&correct[done..]) {
-            odd_ones(c, t)?;
+        for (&c, &t) in last.iter().zip(last_outcomes) {
+            self.add(c, t).ok()?;
         }
         for (totals, slots) in self.totals.iter_mut().zip(&mut lanes.slots) {
             for packed in slots {
@@ -373,17 +378,80 @@ impl Reliability {
 
 /// Independent sums, so that an addition need not wait for the one before it.
 const LANES: usize = 4;
+/// Predictions whose bins are found at once.
+const GROUP: usize = 128;
+/// What a prediction is counted by, above sums of the halves of 2¹⁴ confidences of at most 2⁶² units: a
+/// lane takes no more of a block.
+const ONE: u64 = 1 << 48;
 
-/// Running totals of one block, packed so that a prediction costs one 128-bit addition:
-/// correct ones from bit 104, count from bit 80, the sum of confidences in units of 2⁻⁶² below.
+/// Running totals of one block. The lower halves of the confidences, in units of 2⁻⁶², and their number
+/// are in one word, the upper halves and the number of those that were correct in another.
 struct Lanes {
-    slots: Vec<[u128; LANES]>,
+    slots: Vec<[[u64; 2]; LANES]>,
+    found: Found,
+}
+
+/// Bins of a group of predictions, and what these add to the two words of their slots.
+struct Found {
+    bins: [u64; GROUP],
+    words: [[u64; GROUP]; 2],
+}
+
+/// Finds the bins of a group of predictions, and says whether all confidences are in `[2⁻¹⁰, 1]`.
+struct FindBins<'a> {
+    bins: u64,
+    confidences: &'a [f64; GROUP],
+    correct: &'a [bool; GROUP],
+    found: &'a mut Found,
+}
+
+impl WithSimd for FindBins<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let Found { bins, words } = self.found;
+        let mut outside = 0;
+        for i in 0..GROUP {
+            // All ones where the bits, which grow with the confidence, are those of one in range.
+            let bits = self.confidences[i].to_bits();
+            let beyond = bits.wrapping_sub(SMALLEST_BINNED.to_bits());
+            let inside =
+                u64::from(beyond > 1f64.to_bits() - SMALLEST_BINNED.to_bits()).wrapping_sub(1);
+            outside |= !inside;
+            // One instead of another, so that no shift is too long.
+            let bits = bits & inside | 1f64.to_bits() & !inside;
+            bins[i] = index_of_bits(bits, self.bins) as u64;
+            [words[0][i], words[1][i]] = packed(units(bits), self.correct[i]);
+        }
+        outside == 0
+    }
 }
 
 impl Lanes {
     fn new(bins: usize) -> Self {
         Lanes {
-            slots: vec![[0; LANES]; bins],
+            slots: vec![[[0; 2]; LANES]; bins],
+            found: Found {
+                bins: [0; GROUP],
+                words: [[0; GROUP]; 2],
+            },
+        }
+    }
+
+    /// Adds the group of predictions whose bins have been found.
+    #[inline(always)]
+    fn add_found(&mut self) {
+        let Found { bins, words } = &self.found;
+        for first in (0..GROUP).step_by(LANES) {
+            for lane in 0..LANES {
+                let i = first + lane;
+                // The bin of a confidence in range is below their number.
+                if let Some(slot) = self.slots.get_mut(bins[i] as usize) {
+                    slot[lane][0] += words[0][i];
+                    slot[lane][1] += words[1][i];
+                }
+            }
         }
     }
 
@@ -397,22 +465,32 @@ impl Lanes {
         let Some(slot) = self.slots.get_mut(index_of_bits(bits, bins)) else {
             return false;
         };
-        slot[lane] += u128::from(units(bits)) | 1 << COUNT_AT | u128::from(correct) << CORRECT_AT;
+        let [low, high] = packed(units(bits), correct);
+        slot[lane][0] += low;
+        slot[lane][1] += high;
         true
     }
 }
 
-fn unpack(packed: u128) -> BinTotals {
-    let field = |from: u32, to: u32| ((packed >> from) & ((1 << (to - from)) - 1)) as u64;
+/// What one prediction adds to the two words of a slot.
+#[inline(always)]
+fn packed(units: u64, correct: bool) -> [u64; 2] {
+    [
+        units & 0xffff_ffff | ONE,
+        units >> 32 | u64::from(correct) * ONE,
+    ]
+}
+
+fn unpack([low, high]: [u64; 2]) -> BinTotals {
     BinTotals {
-        count: field(COUNT_AT, CORRECT_AT),
-        correct: field(CORRECT_AT, u128::BITS),
-        confidence: packed & ((1 << COUNT_AT) - 1),
+        count: low / ONE,
+        correct: high / ONE,
+        confidence: u128::from(low % ONE) + (u128::from(high % ONE) << 32),
     }
 }
 
 /// A double in `[2⁻¹⁰, 1]`, given by its bits, in units of 2⁻⁶²: exact.
-#[inline]
+#[inline(always)]
 fn units(bits: u64) -> u64 {
     let (mantissa, exponent) = split(bits);
     // The double is mantissa·2^(exponent − 1075), so shift by exponent − 1075 + 62, in 0..=10.

@@ -6,6 +6,7 @@
 //! the band go to an [`ExactSum`] beside it.
 
 use super::ExactSum;
+use super::lanes::{LANES, Lanes};
 
 /// Exponent fields of 2⁻³⁰ and of the first power of two beyond the band, 2¹⁴.
 const BAND: std::ops::Range<u32> = 993..1037;
@@ -47,11 +48,7 @@ impl BandedSum {
     /// Adds several terms, faster than one by one: the integer stays in registers.
     pub fn add_all(&mut self, terms: &[f64]) {
         for block in terms.chunks(BLOCK) {
-            let adds = block.len() as u32;
-            if self.adds + adds >= ADDS_BETWEEN_SPILLS {
-                self.spill();
-            }
-            self.adds += adds;
+            self.count(block.len());
             let mut band = self.band;
             for &x in block {
                 let bits = x.to_bits();
@@ -68,6 +65,79 @@ impl BandedSum {
             }
             self.band = band;
         }
+    }
+
+    /// [`BandedSum::add_all`] in operations that are vectors where the caller has them.
+    #[inline(always)]
+    pub(crate) fn add_lanes(&mut self, terms: &[Lanes]) {
+        for block in terms.chunks(BLOCK / LANES) {
+            self.count(block.len() * LANES);
+            let mut parts = [[0u64; LANES]; 3];
+            let mut outside = 0;
+            for terms in block {
+                let (mut low, mut high, mut sign) = ([0; LANES], [0; LANES], [0; LANES]);
+                for lane in 0..LANES {
+                    let bits = terms[lane].to_bits();
+                    // Wraps around below the band.
+                    let shift = (bits >> 52 & 0x7ff).wrapping_sub(u64::from(BAND.start));
+                    // All ones within it.
+                    let inside =
+                        u64::from(shift >= u64::from(BAND.end - BAND.start)).wrapping_sub(1);
+                    outside |= !inside & bits << 1;
+                    let mantissa = (bits & ((1 << 52) - 1) | 1 << 52) & inside;
+                    let shift = shift & 63;
+                    // The 97 bits of the term; a shift by 64 in two steps.
+                    low[lane] = mantissa << shift;
+                    high[lane] = (mantissa >> 1) >> (63 - shift);
+                    sign[lane] = (bits as i64 >> 63) as u64;
+                }
+                // In pieces of 32 bits, each of which has room for the carries of a block. Two's
+                // complement: all wraps around as signed numbers do.
+                let mut add = |part: usize, lane: usize, piece: u64| {
+                    let signed = (piece ^ sign[lane]).wrapping_sub(sign[lane]);
+                    parts[part][lane] = parts[part][lane].wrapping_add(signed);
+                };
+                for lane in 0..LANES {
+                    add(0, lane, low[lane] & 0xffff_ffff);
+                    add(1, lane, low[lane] >> 32);
+                    add(2, lane, high[lane]);
+                }
+            }
+            let total =
+                |part: [u64; LANES]| part.iter().fold(0, |sum: u64, x| sum.wrapping_add(*x));
+            let [low, middle, high] = parts.map(|part| i128::from(total(part) as i64));
+            self.band += low + (middle << 32) + (high << 64);
+            if outside != 0 {
+                for &x in block.as_flattened() {
+                    if !BAND.contains(&((x.to_bits() >> 52) as u32 & 0x7ff)) {
+                        self.add_outside(x);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes sure that the integer has room for so many more terms, at most [`BLOCK`].
+    #[inline(always)]
+    fn count(&mut self, terms: usize) {
+        let adds = terms as u32;
+        if self.adds + adds >= ADDS_BETWEEN_SPILLS {
+            self.spill();
+        }
+        self.adds += adds;
+    }
+
+    /// The sum as two doubles, of which the first is [`BandedSum::to_f64`], where two hold it exactly;
+    /// none where they do not, or a term was outside the band.
+    pub(crate) fn as_two(&self) -> Option<(f64, f64)> {
+        if self.rest.is_some() {
+            return None;
+        }
+        // Whole numbers below 2¹²⁷, or that itself, which saturates and then leaves no small rest.
+        let high = self.band as f64;
+        let rest = self.band.checked_sub(high as i128)?;
+        let low = rest as f64;
+        (low as i128 == rest).then_some((high * UNIT, low * UNIT))
     }
 
     #[cold]
@@ -127,7 +197,9 @@ fn add_units(sum: &mut ExactSum, units: i128) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_rational::BigRational;
     use proptest::prelude::*;
+    use pulp::Arch;
 
     fn both(terms: &[f64]) -> (f64, f64) {
         let exact: ExactSum = terms.iter().copied().collect();
@@ -160,6 +232,38 @@ mod tests {
             let (banded, exact) = both(&terms);
             prop_assert_eq!(banded.is_nan(), exact.is_nan());
             prop_assert!(exact.is_nan() || banded.to_bits() == exact.to_bits());
+        }
+
+        #[test]
+        fn lanes_give_the_same_sum(terms in terms(), more in terms()) {
+            let mut lanes: Vec<Lanes> = Vec::new();
+            for chunk in terms.chunks(LANES) {
+                let mut filled = [0.0; LANES];
+                filled[..chunk.len()].copy_from_slice(chunk);
+                lanes.push(filled);
+            }
+            let (mut sum, mut wide) = (BandedSum::new(), BandedSum::new());
+            sum.add_all(&more);
+            wide.add_all(&more);
+            sum.add_all(&terms);
+            Arch::new().dispatch(|| wide.add_lanes(&lanes));
+            prop_assert_eq!(wide.band, sum.band);
+            prop_assert_eq!(wide.rest, sum.rest);
+        }
+
+        #[test]
+        fn two_doubles_are_the_whole_sum(terms in terms()) {
+            let mut sum = BandedSum::new();
+            sum.add_all(&terms);
+            if let Some((high, low)) = sum.as_two() {
+                prop_assert_eq!(high.to_bits(), sum.to_f64().to_bits());
+                let exact = |x: f64| BigRational::from_float(x).unwrap();
+                let want: BigRational = terms.iter().map(|&x| exact(x)).sum();
+                prop_assert_eq!(exact(high) + exact(low), want);
+            } else {
+                // 96 bits and those of 40 terms are more than two doubles hold only now and then.
+                prop_assert!(sum.rest.is_some() || sum.band.unsigned_abs() >> 106 != 0);
+            }
         }
 
         #[test]

@@ -11,6 +11,7 @@ mod elementary;
 mod enclosure;
 mod exact_sum;
 mod interval;
+pub(crate) mod lanes;
 mod log_sum_exp;
 mod scalar;
 

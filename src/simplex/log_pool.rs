@@ -1,10 +1,14 @@
 //! Products of factors in the log domain, order-free to the bit.
 
+mod without;
+
 use super::Distribution;
 use super::distribution::trusted;
 use super::normalize::softmax;
 use super::pool::{Contradiction, PoolError, check_shapes};
+use crate::math::lanes::{LANES, ln_lanes};
 use crate::math::{BandedSum, ln};
+use pulp::{Arch, Simd, WithSimd};
 
 /// The running log-scores `Σ wᵢ ln Φᵢ(y)` of a product of factors, kept exactly.
 ///
@@ -79,31 +83,101 @@ impl ClassScore {
 
     /// Adds `sign · w · (ln p − ln π)` for class `y` of each factor that gives it a positive
     /// probability; the terms of the two signs cancel exactly. Counts the factors that exclude it.
-    fn add_block(&mut self, sign: f64, y: usize, factors: &[Distribution], weights: &[f64]) {
-        let mut terms = [0.0; BLOCK];
+    fn add_few(&mut self, sign: f64, y: usize, factors: &[Distribution], weights: &[f64]) {
+        let mut terms = [0.0; FEW];
         let mut n = 0;
-        // The prior's share has the sign opposite to its factor's.
-        let log_prior = if self.log_prior.is_finite() {
-            -sign * self.log_prior
-        } else {
-            0.0
-        };
         for (factor, &weight) in factors.iter().zip(weights) {
             let p = factor.probabilities().get(y).copied().unwrap_or(0.0);
             if weight > 0.0 && p > 0.0 {
                 terms[n] = sign * (weight * ln(p));
                 n += 1;
-                if log_prior != 0.0 {
-                    let correction = weight * log_prior;
-                    self.sum.add(correction);
-                    self.magnitude += correction.abs();
-                }
+                self.correct(sign, weight);
             } else if weight > 0.0 {
                 self.excluded_by += 1;
             }
         }
         self.sum.add_all(&terms[..n]);
         self.magnitude = terms[..n].iter().fold(self.magnitude, |m, t| m + t.abs());
+    }
+
+    /// [`ClassScore::add_few`] with the sign of a factor that is added, for up to so many groups of
+    /// [`LANES`] factors, in operations that are vectors where the caller has them.
+    #[inline(always)]
+    fn add_block<const GROUPS: usize>(
+        &mut self,
+        y: usize,
+        factors: &[Distribution],
+        weights: &[f64],
+    ) {
+        // The power of a factor that has no term is zero, and so is what it adds: 0·ln 1.
+        let mut terms = [[1.0; LANES]; GROUPS];
+        let mut powers = [[0.0; LANES]; GROUPS];
+        let slots = terms.as_flattened_mut().iter_mut();
+        let slots = slots.zip(powers.as_flattened_mut());
+        for ((factor, &weight), (term, power)) in factors.iter().zip(weights).zip(slots) {
+            let p = factor.probabilities().get(y).copied().unwrap_or(0.0);
+            if weight > 0.0 && p > 0.0 {
+                (*term, *power) = (p, weight);
+            } else {
+                self.excluded_by += usize::from(weight > 0.0);
+            }
+        }
+        if self.log_prior != 0.0 {
+            for &power in powers.as_flattened().iter().filter(|power| **power > 0.0) {
+                self.correct(1.0, power);
+            }
+        }
+        let used = factors.len().div_ceil(LANES);
+        for (terms, powers) in terms[..used].iter_mut().zip(&powers) {
+            ln_lanes(terms);
+            for (term, power) in terms.iter_mut().zip(powers) {
+                *term *= power;
+            }
+        }
+        self.sum.add_lanes(&terms[..used]);
+        let terms = terms.as_flattened()[..factors.len()].iter();
+        self.magnitude = terms.fold(self.magnitude, |m, t| m + t.abs());
+    }
+
+    /// Adds the prior's share of a factor, which has the sign opposite to its own.
+    #[inline]
+    fn correct(&mut self, sign: f64, weight: f64) {
+        if self.log_prior != 0.0 && self.log_prior.is_finite() {
+            let correction = weight * (-sign * self.log_prior);
+            self.sum.add(correction);
+            self.magnitude += correction.abs();
+        }
+    }
+}
+
+/// −ln of the smallest subnormal is below 745, so no term overflows.
+const LARGEST_WEIGHT: f64 = f64::MAX / 746.0;
+
+/// So many factors, or fewer, are not worth a vector.
+const FEW: usize = 3;
+
+/// Factors on their way into the scores of all classes.
+struct AddBlocks<'a> {
+    classes: &'a mut [ClassScore],
+    factors: &'a [Distribution],
+    weights: &'a [f64],
+}
+
+impl WithSimd for AddBlocks<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let blocks = self.factors.chunks(BLOCK).zip(self.weights.chunks(BLOCK));
+        for (factors, weights) in blocks {
+            for (y, class) in self.classes.iter_mut().enumerate() {
+                if factors.len() <= LANES {
+                    class.add_block::<1>(y, factors, weights);
+                } else {
+                    class.add_block::<{ BLOCK / LANES }>(y, factors, weights);
+                }
+            }
+        }
     }
 }
 
@@ -162,10 +236,17 @@ impl LogPool {
         for (i, (factor, &weight)) in factors.iter().zip(weights).enumerate() {
             self.check(self.count + i, factor, weight)?;
         }
-        for (factors, weights) in factors.chunks(BLOCK).zip(weights.chunks(BLOCK)) {
+        if factors.len() <= FEW {
             for (y, class) in self.classes.iter_mut().enumerate() {
-                class.add_block(1.0, y, factors, weights);
+                class.add_few(1.0, y, factors, weights);
             }
+        } else {
+            // Wide vectors change nothing but the speed.
+            Arch::new().dispatch(AddBlocks {
+                classes: &mut self.classes,
+                factors,
+                weights,
+            });
         }
         self.count += factors.len();
         Ok(())
@@ -189,7 +270,7 @@ impl LogPool {
         for (y, (class, &p)) in self.classes.iter().zip(phi).enumerate() {
             let mut class = class.clone();
             if p > 0.0 {
-                class.add_block(-1.0, y, std::slice::from_ref(factor), &[weight]);
+                class.add_few(-1.0, y, std::slice::from_ref(factor), &[weight]);
             } else if weight > 0.0 {
                 class.excluded_by = class
                     .excluded_by
@@ -203,8 +284,7 @@ impl LogPool {
 
     fn check(&self, index: usize, factor: &Distribution, weight: f64) -> Result<(), PoolError> {
         PoolError::check_classes(index, self.classes.len(), factor.classes())?;
-        // −ln of the smallest subnormal is below 745, so no term overflows.
-        if !(0.0..=f64::MAX / 746.0).contains(&weight) {
+        if !(0.0..=LARGEST_WEIGHT).contains(&weight) {
             return Err(PoolError::Weight {
                 index,
                 value: weight,

@@ -11,9 +11,12 @@ use crate::calibration::Reliability;
 use crate::latent::decoder::DenseLayer;
 use crate::latent::random::Stream;
 use crate::latent::{
-    Confidence, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder, monte_carlo_factor,
+    Confidence, DecoderWorkspace, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder,
+    monte_carlo_factor,
 };
-use crate::learn::{Epoch, Labelled, TrainSettings, VaeShape, train_vae};
+use crate::learn::{
+    Aggregator, AggregatorShape, Epoch, Labelled, TrainSettings, VaeShape, train_vae,
+};
 use crate::log::{
     ClassNames, Entity, Expectations, Format, Kind, LogBatch, LogReader, Record, Tolerance,
 };
@@ -29,19 +32,20 @@ pub const KERNELS: &[(&str, fn() -> Kernel)] = &[
     ("product K=100", || product(100)),
     ("leave-one-out K=5", || without_each(5)),
     ("leave-one-out K=100", || without_each(100)),
-    ("grid, evaluate", || evaluate(grid())),
-    ("grid, marginals", || marginals(grid())),
-    ("mixture, evaluate", || evaluate(mixture())),
-    ("mixture, marginals", || marginals(mixture())),
+    ("grid, evaluate", || evaluate(grid(32))),
+    ("grid, marginals", || marginals(grid(32))),
+    ("mixture, evaluate", || evaluate(mixture(1000))),
+    ("mixture, marginals", || marginals(mixture(1000))),
     ("query K=5 M=16 d=64", query),
+    ("learned query K=5 d=64", || learned(5)),
     ("ECE of 10^5", calibration_error),
     ("training, one epoch of 256", training),
     ("CSV, 1000 rows", || rows(Kind::Csv)),
     ("JSON lines, 1000 rows", || rows(Kind::JsonLines)),
-    ("records with factors, 100", records),
+    ("records with factors, 100", || records(100)),
 ];
 
-const CLASSES: usize = 3;
+pub const CLASSES: usize = 3;
 
 /// Doubles in (0, 1), the same for ever.
 fn units(purpose: u64) -> impl FnMut() -> f64 {
@@ -49,7 +53,7 @@ fn units(purpose: u64) -> impl FnMut() -> f64 {
     move || (stream.standard_normal().abs() + 1e-3) / 8.0
 }
 
-fn evidence(items: usize) -> (Vec<Distribution>, Vec<f64>) {
+pub fn evidence(items: usize) -> (Vec<Distribution>, Vec<f64>) {
     let mut unit = units(1);
     (0..items)
         .map(|_| {
@@ -75,13 +79,12 @@ fn without_each(items: usize) -> Kernel {
     })
 }
 
-/// Pairs of blocks of 16 nodes over 32 variables, multiplied node by node and mixed again.
-fn grid() -> Network {
-    const VARIABLES: usize = 32;
+/// Pairs of blocks of 16 nodes, multiplied node by node and mixed again.
+pub fn grid(variables: usize) -> Network {
     const WIDTH: usize = 16;
     let mut unit = units(2);
-    let mut builder = Builder::new(&[4; VARIABLES]).unwrap();
-    let mut blocks: Vec<Vec<NodeId>> = (0..VARIABLES)
+    let mut builder = Builder::new(&vec![4; variables]).unwrap();
+    let mut blocks: Vec<Vec<NodeId>> = (0..variables)
         .map(|v| {
             let leaf = |_| builder.leaf(v, &[unit(), unit(), unit(), unit()]).unwrap();
             (0..WIDTH).map(leaf).collect()
@@ -108,16 +111,15 @@ fn grid() -> Network {
 }
 
 /// A sum over three classes of products over one leaf an item: the shape of LPF-SPN.
-fn mixture() -> Network {
-    const ITEMS: usize = 1000;
+pub fn mixture(items: usize) -> Network {
     let mut unit = units(3);
-    let mut cardinalities = vec![2; ITEMS];
+    let mut cardinalities = vec![2; items];
     cardinalities.push(CLASSES);
     let mut builder = Builder::new(&cardinalities).unwrap();
     let classes: Vec<(NodeId, f64)> = (0..CLASSES)
         .map(|class| {
-            let mut children = vec![builder.indicator(ITEMS, class).unwrap()];
-            for item in 0..ITEMS {
+            let mut children = vec![builder.indicator(items, class).unwrap()];
+            for item in 0..items {
                 children.push(builder.leaf(item, &[unit(), unit()]).unwrap());
             }
             (builder.product(&children).unwrap(), 1.0)
@@ -128,7 +130,7 @@ fn mixture() -> Network {
 }
 
 /// All variables but the last are seen.
-fn seen(network: &Network) -> Evidence {
+pub fn seen(network: &Network) -> Evidence {
     let mut evidence = Evidence::none(network);
     for variable in 0..network.variables() - 1 {
         evidence.observe(variable, variable % 2).unwrap();
@@ -136,7 +138,7 @@ fn seen(network: &Network) -> Evidence {
     evidence
 }
 
-fn evaluate(network: Network) -> Kernel {
+pub fn evaluate(network: Network) -> Kernel {
     let evidence = seen(&network);
     let (compiled, mut workspace) = (Compiled::new(network), Workspace::new());
     Box::new(move || {
@@ -145,7 +147,7 @@ fn evaluate(network: Network) -> Kernel {
     })
 }
 
-fn marginals(network: Network) -> Kernel {
+pub fn marginals(network: Network) -> Kernel {
     let evidence = seen(&network);
     let (compiled, mut workspace) = (Compiled::new(network), Workspace::new());
     Box::new(move || {
@@ -154,28 +156,39 @@ fn marginals(network: Network) -> Kernel {
     })
 }
 
-/// Five posteriors, sixteen samples each, decoded by the reference's network, weighed and multiplied.
-fn query() -> Kernel {
-    const LATENT: usize = 64;
-    const CONTEXT: usize = 32;
-    let mut stream = Stream::new(0, 0, 0, 0);
-    let mut draws = |n: usize, scale: f64| -> Vec<f64> {
-        (0..n).map(|_| stream.standard_normal() * scale).collect()
+/// The dimension of the latent space, and of what the decoder takes beside it.
+const LATENT: usize = 64;
+const CONTEXT: usize = 32;
+
+/// The reference's decoder.
+pub fn decoder() -> MlpDecoder {
+    let mut stream = Stream::new(0, 1, 0, 0);
+    let mut singles = |n: usize, scale: f64| -> Vec<f32> {
+        let draws = (0..n).map(|_| (stream.standard_normal() * scale) as f32);
+        draws.collect()
     };
-    let posteriors: Vec<GaussianPosterior> = (0..5)
-        .map(|_| {
-            let sigma = draws(LATENT, 1.0).iter().map(|x| x.abs() + 0.1).collect();
-            GaussianPosterior::diagonal(draws(LATENT, 1.0), sigma).unwrap()
-        })
-        .collect();
-    let mut singles =
-        |n: usize, scale: f64| -> Vec<f32> { draws(n, scale).iter().map(|&x| x as f32).collect() };
     let mut layer = |inputs: usize, outputs: usize| {
         let weights = singles(inputs * outputs, 1.0 / (inputs as f64).sqrt());
         DenseLayer::new(inputs, outputs, &weights, singles(outputs, 0.1)).unwrap()
     };
     let layers = vec![layer(LATENT + CONTEXT, 128), layer(128, 64), layer(64, 3)];
-    let decoder = MlpDecoder::new(layers, &[0.1; CONTEXT]).unwrap();
+    MlpDecoder::new(layers, &[0.1; CONTEXT]).unwrap()
+}
+
+fn posteriors(items: usize) -> Vec<GaussianPosterior> {
+    let mut stream = Stream::new(0, 0, 0, 0);
+    let mut draws = || -> Vec<f64> { (0..LATENT).map(|_| stream.standard_normal()).collect() };
+    (0..items)
+        .map(|_| {
+            let sigma = draws().iter().map(|x| x.abs() + 0.1).collect();
+            GaussianPosterior::diagonal(draws(), sigma).unwrap()
+        })
+        .collect()
+}
+
+/// Five posteriors, sixteen samples each, decoded by the reference's network, weighed and multiplied.
+pub fn query() -> Kernel {
+    let (posteriors, decoder) = (posteriors(5), decoder());
     let mut workspace = FactorWorkspace::default();
     Box::new(move || {
         let (mut factors, mut weights) = (Vec::new(), Vec::new());
@@ -189,10 +202,36 @@ fn query() -> Kernel {
     })
 }
 
+/// Posteriors weighed by what a learned aggregator makes of them and of every pair, averaged and decoded.
+pub fn learned(items: usize) -> Kernel {
+    let (posteriors, decoder) = (posteriors(items), decoder());
+    let aggregator = Aggregator::new(AggregatorShape::default(), 1);
+    let mut workspace = DecoderWorkspace::default();
+    Box::new(move || {
+        let answer = aggregator.predict(&decoder, black_box(&posteriors), &mut workspace);
+        black_box(answer.unwrap());
+    })
+}
+
+/// Confidences of a three-class model and whether it was right, which it is that often.
+pub fn predictions(rows: usize) -> (Vec<f64>, Vec<bool>) {
+    let mut bits = 1u64;
+    let mut unit = || {
+        // Marsaglia's xorshift: fast, and random enough for the times of bins.
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        (bits >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let row = |_| {
+        let confidence = 1.0 - unit() * 2.0 / 3.0;
+        (confidence, unit() < confidence)
+    };
+    (0..rows).map(row).unzip()
+}
+
 fn calibration_error() -> Kernel {
-    let mut unit = units(4);
-    let confidences: Vec<f64> = (0..100_000).map(|_| unit().min(1.0)).collect();
-    let correct: Vec<bool> = confidences.iter().map(|&c| unit() < c).collect();
+    let (confidences, correct) = predictions(100_000);
     Box::new(move || {
         let bins = Reliability::of(black_box(&confidences), black_box(&correct), 15);
         black_box(bins.and_then(|bins| bins.ece()).unwrap());
@@ -259,7 +298,8 @@ fn rows(kind: Kind) -> Kernel {
     })
 }
 
-fn records() -> Kernel {
+/// Lines of records of five items each.
+pub fn lines(count: usize) -> Vec<String> {
     let mut unit = units(7);
     let mut item = || {
         let weights = (0..CLASSES).map(|_| unit()).collect();
@@ -270,13 +310,17 @@ fn records() -> Kernel {
             p.probabilities()
         )
     };
-    let lines: Vec<String> = (0..100)
+    (0..count)
         .map(|entity| {
             let items: Vec<String> = (0..5).map(|_| item()).collect();
             let items = items.join(",");
             format!("{{\"entity\":\"e{entity}\",\"label\":1,\"evidence\":[{items}]}}")
         })
-        .collect();
+        .collect()
+}
+
+pub fn records(count: usize) -> Kernel {
+    let lines = lines(count);
     Box::new(move || {
         for line in black_box(&lines) {
             let record = Record::parse(line.as_bytes()).unwrap();

@@ -6,10 +6,12 @@
 //! shown and not compared.
 //!
 //! `lpf-gate` counts and compares, `lpf-gate record` counts and writes, `lpf-gate run` is what runs
-//! under callgrind.
+//! under callgrind. `lpf-gate time` prints seconds of kernels beside those of their limits, one pair a
+//! line; `lpf-gate time quick` of small ones.
 
 mod counts;
 mod kernels;
+mod timed;
 
 // The library's rooms that compute, in the order of its table; without what only commands need.
 macro_rules! rooms {
@@ -54,6 +56,17 @@ fn run() -> Result<(), String> {
         });
     }
     Ok(())
+}
+
+/// Prints the seconds of each kernel and of its limit, on one thread.
+fn time(full: bool) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let Ok(pool) = pool else { return };
+    for make in timed::PAIRS {
+        let mut pair = make(full);
+        let (work, limit) = pool.install(|| timed::time(&mut pair, if full { 1.0 } else { 0.1 }));
+        println!("{}\t{work:e}\t{}\t{limit:e}", pair.work.0, pair.limit.0);
+    }
 }
 
 /// Runs this program under callgrind, which writes a file whenever a kernel has ended.
@@ -116,6 +129,10 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let outcome = match command.as_str() {
         "run" => run().map(|()| true),
+        "time" => {
+            time(std::env::args().nth(2).as_deref() != Some("quick"));
+            Ok(true)
+        }
         "record" => count().and_then(|counts| {
             std::fs::write(&path, counts.to_string()).map_err(|e| e.to_string())?;
             println!(
@@ -131,7 +148,7 @@ fn main() -> ExitCode {
             print!("{table}");
             Ok(holds)
         }),
-        other => Err(format!("no command {other:?}: none, record or run")),
+        other => Err(format!("no command {other:?}: none, record, run or time")),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -229,6 +229,45 @@ fn threads_blocks_and_order_change_no_bit() {
     }
 }
 
+/// Groups whose bins are found at once, groups with one confidence too small for that, and a last one
+/// that is not full.
+#[test]
+fn groups_change_no_bit() {
+    let pairs: Vec<(f64, bool)> = many()
+        .into_iter()
+        .take(100_000 + 77)
+        .enumerate()
+        .map(|(i, (c, t))| {
+            (
+                if i / GROUP % 5 < 4 {
+                    c.max(SMALLEST_BINNED)
+                } else {
+                    c
+                },
+                t,
+            )
+        })
+        .collect();
+    let small = pairs.iter().filter(|(c, _)| *c < SMALLEST_BINNED).count();
+    assert!(small > 0, "one kind of group is not met");
+    for bins in [1, 10, 15, 1000, MAX_BINS] {
+        let mut one_by_one = Reliability::new(bins).unwrap();
+        for &(c, t) in &pairs {
+            one_by_one.add(c, t).unwrap();
+        }
+        assert_eq!(of(&pairs, bins), one_by_one, "{bins} bins");
+    }
+    // A confidence out of range is noticed within a group.
+    for bad in [1f64.next_up(), -1e-300, f64::NAN, f64::INFINITY] {
+        let mut c = vec![0.5; 3 * GROUP];
+        c[GROUP + 5] = bad;
+        let found = Reliability::of(&c, &vec![true; 3 * GROUP], 15);
+        assert!(
+            matches!(found, Err(CalibrationError::Confidence { index, .. }) if index == GROUP + 5)
+        );
+    }
+}
+
 #[test]
 fn a_full_block_of_ones_does_not_overflow_its_fields() {
     let c = vec![1.0; BLOCK];
