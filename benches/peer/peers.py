@@ -1,6 +1,6 @@
 """Every peer in one run: what lpf does beside what others do, and beside the least that it could cost.
 
-    make bench-peers        (ROWS=10000000 for audits of the size of the README beside this file)
+    make bench-peers        (ROWS=10000000 for audits of that size, GROWTH=full for larger sizes of kernels)
 
 Prints Markdown and writes it to RESULTS.md beside this file. Everything is measured here and now: seconds of
 lpf's kernels by `lpf-gate time`, of the commands as processes, of the peers in this process on one thread, the
@@ -47,6 +47,12 @@ def kernels():
     out = subprocess.run([GATE, "time"], check=True, capture_output=True, text=True).stdout
     rows = [line.split("\t") for line in out.splitlines()]
     return {work: (float(a), limit, float(b)) for work, a, limit, b in rows}
+
+
+def growth(path):
+    """How cost grows, as a Markdown table; the figure goes to a file."""
+    sizes = ["full"] if os.environ.get("GROWTH") == "full" else []
+    return subprocess.run([GATE, "grow", path, *sizes], check=True, capture_output=True, text=True).stdout
 
 
 def epalea():
@@ -245,7 +251,7 @@ def main():
         report.row("calibration error, a prediction", each, found, None, "scikit-learn, the curve alone")
     found = report.peer("PyTorch", training)
     if found:
-        report.row("training, 50 epochs, one thread", *found, ("<=", 0.25), "PyTorch")
+        report.row(f"training, {compare.EPOCHS} epochs, one thread", *found, ("<=", 0.25), "PyTorch")
     rows, agree, missing = audit.run()
     report.missing += [f"- {name}: {why}" for name, why in missing]
     goals = {"CSV": 0.5, "JSON lines": 0.25, "Parquet": 0.6}
@@ -258,6 +264,9 @@ def main():
             report.row(f"audit of {audit.ROWS:,} rows, {shape}", own[0], seconds, goal, name)
     memory = {who: peak for who, (_, _, peak, _) in rows.items()}
 
+    path = pathlib.Path(os.environ.get("RESULTS", HERE / "RESULTS.md"))
+    grown = growth(path.with_name("growth.svg"))
+    print(grown, end="")
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE).stdout
     text = [
         "# lpf beside its peers and its limits",
@@ -279,7 +288,16 @@ def main():
     ]
     if report.missing:
         text += ["", "Not run:", "", *report.missing]
-    path = pathlib.Path(os.environ.get("RESULTS", HERE / "RESULTS.md"))
+    text += [
+        "",
+        "## How cost grows",
+        "",
+        "On one thread; the exponent is that of a power law through the larger half of the sizes.",
+        "",
+        *grown.splitlines(),
+        "",
+        "![growth](growth.svg)",
+    ]
     path.write_text("\n".join(text) + "\n")
     print(f"written: {path}")
     return 0 if agree else 1

@@ -476,8 +476,8 @@ impl Lanes {
 #[inline(always)]
 fn packed(units: u64, correct: bool) -> [u64; 2] {
     [
-        units & 0xffff_ffff | ONE,
-        units >> 32 | u64::from(correct) * ONE,
+        (units & 0xffff_ffff) | ONE,
+        (units >> 32) | (u64::from(correct) * ONE),
     ]
 }
 

@@ -70,8 +70,13 @@ impl AggregatorShape {
 }
 
 /// More items than this are refused: the work grows with their square, and a million items would
-/// take weeks.
+/// take weeks. From no number of items on is there a way in linear time: what a pair adds to both its items
+/// is a network of the absolute differences of their 128 numbers, whose rectifiers do not split into a part
+/// of each.
 pub const MAX_ITEMS: usize = 10_000;
+
+/// Pairs whose consistency is computed at once: their features, 128 KiB, stay in a second-level cache.
+const BLOCK: usize = 256;
 
 /// Why a learned aggregation is impossible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -215,39 +220,46 @@ impl<T: Number> Aggregator<T> {
 
     /// `w` of each item, from flat rows of `μ` and `ln σ²`.
     ///
-    /// Pairs are computed item by item, so the room needed grows with the number of items only.
+    /// Pairs are computed item by item and in blocks that stay in a cache: the room needed grows with the
+    /// number of items only.
     fn weights(&self, means: &[T], log_variances: &[T]) -> Result<Vec<T>, DenseError> {
         let d = self.shape.latent;
         let [quality, consistency, weight] = self.parts();
         let rows = |i: usize| (&means[i * d..][..d], &log_variances[i * d..][..d]);
         let count = means.len() / d;
-        let mut tape = self.item_net.tape(count);
-        let mut features = vec![T::zero(); count * 2 * d];
-        for (i, row) in features.chunks_exact_mut(2 * d).enumerate() {
-            let (mean, spread) = rows(i);
-            row[..d].copy_from_slice(mean);
-            row[d..].copy_from_slice(spread);
-        }
-        self.item_net
-            .forward(quality, count, &features, &mut tape, None)?;
+        let mut tape = self.item_net.tape(count.min(BLOCK));
+        let mut features = vec![T::zero(); count.min(BLOCK) * 2 * d];
         let mut inputs = vec![T::zero(); 2 * count];
-        for (pair, q) in inputs.chunks_exact_mut(2).zip(tape.outputs()) {
-            pair[0] = q.logistic();
+        for (block, pairs) in inputs.chunks_mut(2 * BLOCK).enumerate() {
+            let items = pairs.len() / 2;
+            let features = &mut features[..items * 2 * d];
+            for (i, row) in features.chunks_exact_mut(2 * d).enumerate() {
+                let (mean, spread) = rows(block * BLOCK + i);
+                row[..d].copy_from_slice(mean);
+                row[d..].copy_from_slice(spread);
+            }
+            self.item_net
+                .forward(quality, items, features, &mut tape, None)?;
+            for (pair, q) in pairs.chunks_exact_mut(2).zip(tape.outputs()) {
+                pair[0] = q.logistic();
+            }
         }
         let mut sums = vec![ExactSum::new(); count];
         for i in 0..count {
             let others: Vec<usize> = (0..count).filter(|&j| self.computes(i, j)).collect();
-            for (row, &j) in features.chunks_exact_mut(2 * d).zip(&others) {
-                self.pair_features(rows(i), rows(j), row);
-            }
-            let features = &features[..others.len() * 2 * d];
-            self.item_net
-                .forward(consistency, others.len(), features, &mut tape, None)?;
-            for (&j, c) in others.iter().zip(tape.outputs()) {
-                let c = c.logistic().to_f64();
-                sums[i].add(c);
-                if self.shape.consistency == Consistency::Symmetric {
-                    sums[j].add(c);
+            for others in others.chunks(BLOCK) {
+                for (row, &j) in features.chunks_exact_mut(2 * d).zip(others) {
+                    self.pair_features(rows(i), rows(j), row);
+                }
+                let features = &features[..others.len() * 2 * d];
+                self.item_net
+                    .forward(consistency, others.len(), features, &mut tape, None)?;
+                for (&j, c) in others.iter().zip(tape.outputs()) {
+                    let c = c.logistic().to_f64();
+                    sums[i].add(c);
+                    if self.shape.consistency == Consistency::Symmetric {
+                        sums[j].add(c);
+                    }
                 }
             }
         }

@@ -295,19 +295,24 @@ fn put(numbers: &mut Vec<f64>, first: usize, role: Role, value: f64) {
 }
 
 /// A position in a line of JSON.
-struct Json<'a> {
+pub(super) struct Json<'a> {
     line: &'a str,
     at: usize,
 }
 
 impl<'a> Json<'a> {
+    /// The beginning of a line.
+    pub(super) fn new(line: &'a str) -> Self {
+        Json { line, at: 0 }
+    }
+
     fn byte(&self) -> Option<u8> {
         self.line.as_bytes().get(self.at).copied()
     }
 
     /// The next byte that is no white space.
     #[inline]
-    fn next(&mut self) -> Option<u8> {
+    pub(super) fn next(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.byte() {
             self.at += 1;
         }
@@ -316,13 +321,13 @@ impl<'a> Json<'a> {
 
     /// Moves behind this byte and white space before it.
     #[inline]
-    fn take(&mut self, byte: u8) -> Option<()> {
+    pub(super) fn take(&mut self, byte: u8) -> Option<()> {
         (self.next()? == byte).then(|| self.at += 1)
     }
 
     /// A text without anything that is written otherwise than it is.
     #[inline]
-    fn text(&mut self) -> Option<&'a str> {
+    pub(super) fn text(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let start = self.at;
         loop {
@@ -338,15 +343,21 @@ impl<'a> Json<'a> {
     }
 
     #[inline]
-    fn number(&mut self) -> Option<f64> {
+    pub(super) fn number(&mut self) -> Option<f64> {
         self.next()?;
+        self.digits()
+    }
+
+    /// A number that begins here and has no sign.
+    #[inline]
+    pub(super) fn digits(&mut self) -> Option<f64> {
         let (value, end) = number(self.line, self.at)?;
         self.at = end;
         Some(value)
     }
 
     /// A whole number that is not negative, as it is written, of no more digits than always fit.
-    fn whole(&mut self) -> Option<&'a str> {
+    pub(super) fn whole(&mut self) -> Option<&'a str> {
         self.next()?;
         let start = self.at;
         while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -358,13 +369,13 @@ impl<'a> Json<'a> {
         (ends && !zero && (1..20).contains(&digits.len())).then_some(digits)
     }
 
-    fn word(&mut self, word: &str) -> Option<()> {
+    pub(super) fn word(&mut self, word: &str) -> Option<()> {
         let rest = self.line.get(self.at..)?;
         rest.starts_with(word).then(|| self.at += word.len())
     }
 
     /// Moves behind a value that is neither a list nor an object.
-    fn skip(&mut self) -> Option<()> {
+    pub(super) fn skip(&mut self) -> Option<()> {
         match self.next()? {
             b'"' => self.text().map(|_| ()),
             b't' => self.word("true"),
@@ -373,9 +384,7 @@ impl<'a> Json<'a> {
             b'-' => {
                 self.at += 1;
                 // No white space after the sign.
-                let (_, end) = number(self.line, self.at)?;
-                self.at = end;
-                Some(())
+                self.digits().map(|_| ())
             }
             _ => self.number().map(|_| ()),
         }
@@ -389,7 +398,7 @@ fn json<'a>(
     limits: &Limits,
     numbers: &mut Vec<f64>,
 ) -> Option<Found<'a>> {
-    let mut json = Json { line, at: 0 };
+    let mut json = Json::new(line);
     let first = numbers.len();
     let several = layout.classes.is_some();
     let (mut found, mut id, mut answered) = (Found::default(), None, 0);
@@ -476,7 +485,7 @@ fn json<'a>(
     Some(found)
 }
 
-fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
+pub(super) fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.replace(value).is_none().then_some(())
 }
 

@@ -137,9 +137,31 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - from_a) + (b - from_b))
 }
 
+/// `a + b + c` rounded once, and whether that is certain.
+///
+/// Two sums leave three doubles that add up to the same number; where the last is zero, the two others are
+/// all there is, and their rounded sum is the nearest double.
+#[inline(always)]
+pub(crate) fn sum_of_three(a: f64, b: f64, c: f64) -> (f64, bool) {
+    let (sum, lost) = two_sum(a, b);
+    let (rest, nothing) = two_sum(lost, c);
+    (sum + rest, nothing == 0.0)
+}
+
+/// Adds a number to a running sum and to what its roundings have lost, and says whether nothing else was lost:
+/// then the sum of the two, rounded, is the exact one, rounded once.
+#[inline(always)]
+pub(crate) fn add_certainly(sum: &mut f64, lost: &mut f64, x: f64) -> bool {
+    let (total, part) = two_sum(*sum, x);
+    let (parts, nothing) = two_sum(*lost, part);
+    (*sum, *lost) = (total, parts);
+    nothing == 0.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::ExactSum;
     use num_rational::BigRational;
     use proptest::prelude::*;
     use pulp::Arch;
@@ -179,7 +201,7 @@ mod tests {
             })),
         ) {
             for x in [any, any.map(f64::abs), probabilities, near_one] {
-                same(|x| ln_lanes(x), ln, x).map_err(TestCaseError::fail)?;
+                same(ln_lanes, ln, x).map_err(TestCaseError::fail)?;
             }
         }
 
@@ -195,9 +217,9 @@ mod tests {
             })),
         ) {
             for x in [any, usual, down_to_zero, small, at_a_half] {
-                same(|x| exp_lanes(x), exp, x).map_err(TestCaseError::fail)?;
+                same(exp_lanes, exp, x).map_err(TestCaseError::fail)?;
                 let next = x.map(f64::next_up);
-                same(|x| exp_lanes(x), exp, next).map_err(TestCaseError::fail)?;
+                same(exp_lanes, exp, next).map_err(TestCaseError::fail)?;
             }
         }
 
@@ -208,6 +230,45 @@ mod tests {
             prop_assert_eq!(sum, a + b);
             prop_assert_eq!(exact(sum) + exact(lost), exact(a) + exact(b));
         }
+    }
+
+    fn any_magnitude() -> impl Strategy<Value = f64> {
+        (-8i64..8, -70i32..70).prop_map(|(m, e)| m as f64 * libm::exp2(f64::from(e)))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn what_is_certain_is_the_exact_sum_rounded_once(
+            terms in prop::collection::vec(any_magnitude(), 3..7)
+        ) {
+            let exact = |terms: &[f64]| terms.iter().copied().collect::<ExactSum>().to_f64();
+            let (three, certain) = sum_of_three(terms[0], terms[1], terms[2]);
+            prop_assert!(!certain || three == exact(&terms[..3]));
+            let (mut sum, mut lost, mut certain) = (0.0, 0.0, true);
+            for &x in &terms {
+                certain &= add_certainly(&mut sum, &mut lost, x);
+            }
+            prop_assert!(!certain || sum + lost == exact(&terms));
+        }
+    }
+
+    /// Just above half a unit in the last place: two doubles do not see it.
+    #[test]
+    fn a_sum_that_two_doubles_do_not_hold_is_not_certain() {
+        let (half, little) = (libm::exp2(-53.0), libm::exp2(-120.0));
+        let exact: ExactSum = [1.0, half, little].into_iter().collect();
+        let (three, certain) = sum_of_three(1.0, half, little);
+        assert!(!certain && three != exact.to_f64());
+        let (mut sum, mut lost) = (1.0, 0.0);
+        assert!(add_certainly(&mut sum, &mut lost, half));
+        assert!(!add_certainly(&mut sum, &mut lost, little));
+        assert!(sum + lost != exact.to_f64());
+        // And what they hold is certain.
+        assert_eq!(sum_of_three(1.0, half, half), (1.0 + 2.0 * half, true));
+        // So is nothing that is not finite.
+        assert!(!sum_of_three(1.0, f64::INFINITY, 0.0).1);
     }
 
     #[test]
@@ -238,8 +299,8 @@ mod tests {
             ],
         ];
         for x in edges {
-            same(|x| ln_lanes(x), ln, x).unwrap();
-            same(|x| exp_lanes(x), exp, x).unwrap();
+            same(ln_lanes, ln, x).unwrap();
+            same(exp_lanes, exp, x).unwrap();
         }
         // The branches of `exp`, and the exponents where mantissas of `ln` are cut.
         for high in [
@@ -253,8 +314,8 @@ mod tests {
                 .map(|step| f64::from_bits((high << 32).wrapping_add_signed(step << 31)))
                 .collect();
             let near: Lanes = near.try_into().unwrap();
-            same(|x| ln_lanes(x), ln, near).unwrap();
-            same(|x| exp_lanes(x), exp, near.map(|x| -x)).unwrap();
+            same(ln_lanes, ln, near).unwrap();
+            same(exp_lanes, exp, near.map(|x| -x)).unwrap();
         }
     }
 

@@ -26,8 +26,11 @@ use crate::spn::{Builder, Compiled, Evidence, Network, NodeId, Workspace};
 /// A call to be counted.
 pub type Kernel = Box<dyn FnMut() + Send>;
 
-/// Name and maker of every kernel, in the order of the counts.
-pub const KERNELS: &[(&str, fn() -> Kernel)] = &[
+/// A name, and what makes the call.
+type Named = (&'static str, fn() -> Kernel);
+
+/// Every kernel, in the order of the counts.
+pub const KERNELS: &[Named] = &[
     ("product K=5", || product(5)),
     ("product K=100", || product(100)),
     ("leave-one-out K=5", || without_each(5)),
@@ -54,10 +57,14 @@ fn units(purpose: u64) -> impl FnMut() -> f64 {
 }
 
 pub fn evidence(items: usize) -> (Vec<Distribution>, Vec<f64>) {
+    evidence_over(items, CLASSES)
+}
+
+pub fn evidence_over(items: usize, classes: usize) -> (Vec<Distribution>, Vec<f64>) {
     let mut unit = units(1);
     (0..items)
         .map(|_| {
-            let weights = (0..CLASSES).map(|_| unit()).collect();
+            let weights = (0..classes).map(|_| unit()).collect();
             (Distribution::from_weights(weights).unwrap(), unit())
         })
         .unzip()
@@ -243,8 +250,10 @@ fn training() -> Kernel {
     let mut unit = units(5);
     let inputs: Vec<f32> = (0..256 * shape.embedding).map(|_| unit() as f32).collect();
     let labels: Vec<usize> = (0..256).map(|i| i % shape.classes).collect();
-    let mut settings = TrainSettings::default();
-    settings.epochs = 1;
+    let settings = TrainSettings {
+        epochs: 1,
+        ..TrainSettings::default()
+    };
     Box::new(move || {
         let data = Labelled {
             inputs: black_box(&inputs),

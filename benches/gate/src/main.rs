@@ -7,10 +7,13 @@
 //!
 //! `lpf-gate` counts and compares, `lpf-gate record` counts and writes, `lpf-gate run` is what runs
 //! under callgrind. `lpf-gate time` prints seconds of kernels beside those of their limits, one pair a
-//! line; `lpf-gate time quick` of small ones.
+//! line; `lpf-gate time quick` of small ones. `lpf-gate grow FILE` prints how their cost grows, and draws it into
+//! an SVG file; `lpf-gate grow FILE full` up to larger sizes.
 
 mod counts;
+mod growth;
 mod kernels;
+mod report;
 mod timed;
 
 // The library's rooms that compute, in the order of its table; without what only commands need.
@@ -30,6 +33,7 @@ rooms! {
     "../../../src/learn/mod.rs" learn,
     "../../../src/calibration/mod.rs" calibration,
     "../../../src/log/mod.rs" log,
+    "../../../src/exhibit/mod.rs" exhibit,
 }
 
 use std::path::{Path, PathBuf};
@@ -56,6 +60,20 @@ fn run() -> Result<(), String> {
         });
     }
     Ok(())
+}
+
+/// Prints how the cost of each kernel grows, and draws it.
+fn grow() -> Result<bool, String> {
+    let arguments: Vec<String> = std::env::args().skip(2).collect();
+    let path = arguments.first().ok_or("grow FILE [full]")?;
+    let full = arguments.get(1).is_some_and(|word| word == "full");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let (table, figure) = pool
+        .map_err(|e| e.to_string())?
+        .install(|| growth::grow(full));
+    print!("{table}");
+    std::fs::write(path, report::svg(&figure)).map_err(|e| format!("{path}: {e}"))?;
+    Ok(true)
 }
 
 /// Prints the seconds of each kernel and of its limit, on one thread.
@@ -133,6 +151,7 @@ fn main() -> ExitCode {
             time(std::env::args().nth(2).as_deref() != Some("quick"));
             Ok(true)
         }
+        "grow" => grow(),
         "record" => count().and_then(|counts| {
             std::fs::write(&path, counts.to_string()).map_err(|e| e.to_string())?;
             println!(
@@ -148,7 +167,9 @@ fn main() -> ExitCode {
             print!("{table}");
             Ok(holds)
         }),
-        other => Err(format!("no command {other:?}: none, record, run or time")),
+        other => Err(format!(
+            "no command {other:?}: none, record, run, time or grow"
+        )),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -21,6 +21,7 @@
 
 mod entity;
 mod parse;
+mod plain;
 mod posterior;
 mod prediction;
 

@@ -10,6 +10,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
+use super::plain::plain;
 use super::{Evidence, Fault, Label, Place, Record, RecordError};
 use crate::log::brief::brief;
 use crate::log::limits::{LimitError, Limits};
@@ -31,9 +32,17 @@ impl<'a> Record<'a> {
     /// # Errors
     /// As [`Record::parse`].
     pub fn parse_within(line: &'a [u8], limits: &Limits) -> Result<Self, RecordError> {
-        let trace = Trace::new(limits);
-        read_line(line, &trace, RecordSeed { trace: &trace })
+        match plain(line, limits) {
+            Some(record) => Ok(record),
+            None => parse_any(line, limits),
+        }
     }
+}
+
+/// Reads a line of any kind.
+pub(super) fn parse_any<'a>(line: &'a [u8], limits: &Limits) -> Result<Record<'a>, RecordError> {
+    let trace = Trace::new(limits);
+    read_line(line, &trace, RecordSeed { trace: &trace })
 }
 
 /// Where the seeds are, so that an error can be placed, whether a required field is missing, and how

@@ -13,7 +13,7 @@ use std::array::from_fn;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::LogPool;
-use crate::math::lanes::{LANES, Lanes, exp_lanes, ln_lanes, two_sum};
+use crate::math::lanes::{LANES, Lanes, add_certainly, exp_lanes, ln_lanes, sum_of_three};
 use crate::simplex::{Distribution, PoolError, l1_distance};
 
 /// Up to so many classes are worked on in vectors; the sum over more is another one.
@@ -138,11 +138,10 @@ impl Plain<'_> {
             ln_lanes(values);
             for lane in 0..LANES {
                 let term = powers[lane] * values[lane];
-                let (sum, lost) = two_sum(high, -term);
-                let (rest, lost) = two_sum(lost, low);
-                values[lane] = sum + rest;
-                // Also where a probability of zero has made a term infinite.
-                certain[lane] &= lost == 0.0;
+                let (score, sure) = sum_of_three(high, -term, low);
+                values[lane] = score;
+                // Not where a probability of zero has made a term infinite.
+                certain[lane] &= sure;
             }
         }
         softmax_lanes::<MOST>(values);
@@ -150,11 +149,8 @@ impl Plain<'_> {
         let mut lost = [0.0; LANES];
         for (values, all) in values.iter().zip(self.all) {
             for lane in 0..LANES {
-                let (total, part) = two_sum(sum[lane], (all - values[lane]).abs());
-                sum[lane] = total;
-                let (parts, rest) = two_sum(lost[lane], part);
-                lost[lane] = parts;
-                certain[lane] &= rest == 0.0;
+                let distance = (all - values[lane]).abs();
+                certain[lane] &= add_certainly(&mut sum[lane], &mut lost[lane], distance);
             }
         }
         from_fn(|lane| certain[lane].then_some(sum[lane] + lost[lane]))
@@ -181,9 +177,9 @@ fn softmax_lanes<const MOST: usize>(values: &mut [Lanes]) {
     let sorted = &mut sorted[..values.len()];
     for last in (1..sorted.len()).rev() {
         for at in 0..last {
-            for lane in 0..LANES {
-                let (a, b) = (sorted[at][lane], sorted[at + 1][lane]);
-                (sorted[at][lane], sorted[at + 1][lane]) = if b < a { (b, a) } else { (a, b) };
+            let (lower, upper) = sorted.split_at_mut(at + 1);
+            for (a, b) in lower[at].iter_mut().zip(&mut upper[0]) {
+                (*a, *b) = if b < a { (*b, *a) } else { (*a, *b) };
             }
         }
     }
@@ -212,7 +208,7 @@ mod tests {
             let entry = match kind {
                 0 => (1e-3f64..1.0).boxed(),
                 1 => (1u32..9).prop_map(f64::from).boxed(),
-                2 => (-300f64..0.0).prop_map(|e| libm::exp10(e)).boxed(),
+                2 => (-300f64..0.0).prop_map(libm::exp10).boxed(),
                 _ => prop_oneof![Just(0.0), 1e-9f64..1.0, Just(0.25)].boxed(),
             };
             let factor = prop::collection::vec(entry, classes)
