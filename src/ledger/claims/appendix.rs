@@ -143,6 +143,9 @@ fn added(parts: u64) -> Finding {
     ])
 }
 
+/// A factor, and its entries to the powers of the weights 1/2 and 1.
+type Raised = (Vec<BigRational>, [Vec<Option<Enclosure>>; 2]);
+
 /// Two of three factors replaced, entries at least `1/(2|Y|)`, weights 1/2 or 1 for one of them; the
 /// constant `C′ = |Y|` divided by `divisor`.
 ///
@@ -156,7 +159,7 @@ fn product_stability(divisor: u64) -> Finding {
         let raised = |factor: &Vec<BigRational>| {
             [true, false].map(|root| factor.iter().map(|x| weighted(x, root)).collect())
         };
-        let all: Vec<(Vec<BigRational>, [Vec<Option<Enclosure>>; 2])> = all
+        let all: Vec<Raised> = all
             .into_iter()
             .map(|factor| {
                 let powers = raised(&factor);
