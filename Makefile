@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help verify test quick prove prove-record prove-slow prove-exhaustive prove-mutants properties simulate snapshots \
         theory theory-record theory-docs theory-setup setup chromium-setup what-setup-adds \
-        bench bench-gate bench-gate-record bench-gate-setup bench-peers report experiments lint kani-setup need-cargo torture fuzz mutants digest-aarch64 wheel python-test
+        bench bench-gate bench-gate-record bench-gate-setup bench-peers report experiments lint kani-setup need-cargo torture fuzz mutants digest-aarch64 wheel python-build python-test python-bench
 
 # auto: run Kani where it is set up; required: fail where it is not; off: do not look for it.
 KANI ?= auto
@@ -56,8 +56,13 @@ verify: need-cargo ## The main job: proofs, properties, snapshots, then the ledg
 	@echo 'report: $(OUT)/report/index.html'
 	@$(MAKE) --no-print-directory what-setup-adds
 
-test: need-cargo ## All tests: unit, proof harnesses, properties, snapshots, end to end.
-	$(CARGO) test
+# Packages that are selected beside each other share what is built of their dependencies; with another selection,
+# so with other features, cargo builds all of it anew. PACKAGES='$(BOTH)' lets python-test use what test has built.
+BOTH := --package lpf-verify --package lpf-python
+PACKAGES ?=
+
+test: need-cargo ## All tests but those of python-test: unit, proof harnesses, properties, snapshots, end to end.
+	$(CARGO) test $(PACKAGES)
 	@echo 'make test: all tests passed'
 
 # The rooms with a change in the working tree, as test filters.
@@ -158,25 +163,40 @@ torture: need-cargo ## Every system call that writes refused, and the process ki
 	$(CARGO) build --quiet --bin lpf
 	tests/torture/syscalls.sh target/debug/lpf
 
-# The Python package: see python/README.md. Its environment is made anew whenever what it needs changes.
+# The Python package: see python/README.md. Its environment is made anew whenever what it needs changes. One
+# build is for every interpreter, and needs none.
 PYTHON ?= python3
 VENV := target/python
-# The tests run what `cargo test` has built the parts of already; `release` is what pip builds.
-PYTHON_PROFILE ?= dev
-
-wheel: need-cargo $(VENV)/made ## The wheel of the Python package, with the command lpf in it: target/wheels.
-	cd python && ../$(VENV)/bin/maturin build --quiet --release --out ../target/wheels
-	@ls -sh target/wheels/*.whl; echo 'make wheel: pip install target/wheels/*.whl'
+DYLIB := $(if $(filter Darwin,$(shell uname)),lib_lpf.dylib,lib_lpf.so)
+lint python-build python-test: export PYO3_NO_PYTHON := 1
+lint python-build python-test: export PYO3_BUILD_EXTENSION_MODULE := 1
 
 $(VENV)/made: python/pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' pytest mypy scikit-learn mapie pandas polars pyarrow
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2' pytest mypy scikit-learn mapie pandas polars pyarrow
 	@touch $@
 
-python-test: need-cargo $(VENV)/made ## The Python package installed into target/python, and its tests: peers, types, doctests, the example.
-	cd python && VIRTUAL_ENV='$(CURDIR)/$(VENV)' ../$(VENV)/bin/maturin develop --quiet --profile $(PYTHON_PROFILE)
-	cd python && ../$(VENV)/bin/python -m pytest
+# An example, as its dependencies are those of tests.
+python-build: need-cargo
+	$(CARGO) build --quiet $(BOTH) --lib --example theory
+	@install -m 755 target/debug/$(DYLIB) python/lpf/_lpf.abi3.so
+
+python-test: python-build $(VENV)/made ## The Python package: its tests against peers, types, doctests, the example.
+	cd python && PYTHONPATH='$(CURDIR)/python' ../$(VENV)/bin/python -m pytest
 	@echo 'make python-test: all tests of the Python package passed'
+
+wheel: need-cargo $(VENV)/made ## The wheel of the Python package, with the command lpf in it: target/wheels.
+	rm -rf target/wheels target/wheel-test
+	cd python && ../$(VENV)/bin/maturin build --quiet --release --out ../target/wheels
+	$(PYTHON) -m venv target/wheel-test
+	target/wheel-test/bin/pip install --quiet --disable-pip-version-check target/wheels/*.whl
+	cd target && wheel-test/bin/lpf --version && wheel-test/bin/python -c "import lpf; print(lpf.audit([1, 0], [0.8, 0.3]))"
+	@ls -sh target/wheels/*.whl; echo 'make wheel: pip install target/wheels/*.whl'
+
+python-bench: need-cargo $(PEERS)/made ## A million rows from a DataFrame beside netcal and scikit-learn, in the environment of bench-peers.
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check pytest ./python
+	cd python/tests && $(abspath $(PEERS))/bin/python -m pytest -q test_metrics.py
+	$(PEERS)/bin/python python/bench.py
 
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
@@ -215,8 +235,8 @@ digest-aarch64: need-cargo ## The experiments on an emulated aarch64 processor: 
 
 lint: need-cargo ## Formatting, clippy and documentation; no warnings.
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --quiet --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
+	$(CARGO) clippy --quiet $(BOTH) --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet $(BOTH) --no-deps
 	@echo 'make lint: clean'
 
 kani-setup: need-cargo ## Install the pinned Kani.

@@ -12,10 +12,25 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._errors import AuditError, AuditFailed, SettingError
-from ._lpf import Report
+from ._errors import AuditError, AuditFailed, RecordError, SettingError
+from ._files import read
+from ._lpf import MAX_BINS, Report
 from ._lpf import audit as _audit
-from ._rows import coded, fields_of, is_path, numbers, rows_of, rows_of_table, table_of
+from ._rows import (
+    MOST_THREADS,
+    coded,
+    fields_of,
+    is_path,
+    names_of,
+    numbers,
+    real,
+    reals,
+    rows_of,
+    rows_of_table,
+    table_of,
+    text,
+    whole,
+)
 
 
 @dataclass(frozen=True)
@@ -183,6 +198,9 @@ class Audit:
 
     def merge(self, *others: Audit) -> Audit:
         """The audit of all rows together, as if they had been one log, in any order, byte for byte."""
+        for other in others:
+            if not isinstance(other, Audit):
+                raise TypeError(f"{type(other).__name__} is no Audit; audits merge with audits")
         reports: list[Any] = [self._report]
         reports.extend(other._report for other in others)
         return Audit(_audit(reports, [], self._settings), self._settings)
@@ -250,38 +268,46 @@ def _settings(
     probs: Union[str, Sequence[str], None] = None,
     positive: Optional[object] = None,
     threads: Optional[int] = None,
+    **unknown: Any,
 ) -> dict[str, Any]:
     """What the native half asks for."""
+    for name in unknown:
+        raise TypeError(f"there is no setting {name!r} of an audit; help(lpf.audit) names them")
     if undecided not in ("allow", "fail"):
         raise SettingError(f"undecided: {undecided!r} is neither allow nor fail", field="undecided")
     if confidence is not None and confidence not in _METHODS:
         raise SettingError(
             f"confidence: {confidence!r} is none of {', '.join(_METHODS)}", field="confidence"
         )
+    if limits is not None and not isinstance(limits, Mapping):
+        raise SettingError("limits: a mapping of checks to numbers is needed", field="limits")
     return {
         "classes": None,
-        "bins": bins,
+        "bins": None if bins is None else whole("bins", bins, 1, MAX_BINS),
         "by": [by] if isinstance(by, str) else list(by or ()),
         "segments": segments,
-        "tolerance": tolerance,
-        "prior": None if prior is None else [float(x) for x in prior],
-        "limits": [(k, None if v is None else float(v)) for k, v in (limits or {}).items()],
+        "tolerance": None if tolerance is None else real("tolerance", tolerance),
+        "prior": None if prior is None else reals("prior", prior),
+        "limits": [
+            (text("limits", k), None if v is None else real(f"limits: {k}", v))
+            for k, v in (limits or {}).items()
+        ],
         "undecided_fails": undecided == "fail",
         "strict": strict,
         "independent_rows": independent_rows,
-        "seed": seed,
-        "method": method,
+        "seed": whole("seed", seed, 0, 2**64 - 1),
+        "method": None if method is None else text("method", method),
         "confidence": confidence,
         "model": None if model is None else os.fspath(model),
         "aggregator": None if aggregator is None else os.fspath(aggregator),
-        "samples": samples,
+        "samples": whole("samples", samples, 1, 2**32 - 1),
         "calibration": _map_of(calibration),
         "answer_from_evidence": answer_from_evidence,
-        "label": label,
-        "id_column": id_column,
+        "label": None if label is None else text("label", label),
+        "id_column": None if id_column is None else text("id_column", id_column),
         "probs": [probs] if isinstance(probs, str) else None if probs is None else list(probs),
         "positive": None if positive is None else str(positive),
-        "threads": threads,
+        "threads": None if threads is None else whole("threads", threads, 1, MOST_THREADS),
     }
 
 
@@ -291,9 +317,10 @@ def _map_of(calibration: Any) -> Optional[str]:
         return None
     if hasattr(calibration, "to_json"):
         return str(calibration.to_json())
+    if not is_path(calibration):
+        raise SettingError("calibration: a fitted map or a path is needed", field="calibration")
     try:
-        with open(os.fspath(calibration), encoding="utf-8") as file:
-            return file.read()
+        return read(calibration).decode()
     except UnicodeDecodeError:
         raise SettingError("calibration: not a calibration map", field="calibration") from None
 
@@ -381,8 +408,8 @@ def audit(
             field="weights",
         )
     asked = _settings(limits=limits, tolerance=tolerance, **settings)
-    names = None if classes is None else [str(c) for c in classes]
-    wanted = _Wanted(names, groups, ids, name, asked)
+    names = names_of(classes)
+    wanted = _Wanted(names, groups, ids, text("name", name), asked)
     inputs = wanted.inputs(y, p, evidence)
     asked["classes"] = names
     if not asked["by"]:
@@ -418,6 +445,8 @@ class _Wanted:
     def inputs(self, y: Any, p: Any, evidence: Any) -> list[Any]:
         """The parts of a log."""
         if p is not None:
+            if y is None:
+                raise RecordError("there are no labels: y is None")
             if evidence is not None:
                 return [self.lines(y, p, evidence)]
             given = rows_of(
@@ -507,7 +536,13 @@ def _lists(p: Any) -> list[Any]:
 
 def _items(evidence: Any) -> list[Any]:
     """The items of each row."""
-    rows = evidence.tolist() if isinstance(evidence, np.ndarray) else list(evidence)
+    rows = evidence.tolist() if isinstance(evidence, np.ndarray) else evidence
+    if not isinstance(rows, Iterable):
+        raise RecordError(f"evidence: {type(evidence).__name__} holds no items; give a list for each row")
+    rows = list(rows)
+    for i, items in enumerate(rows):
+        if not isinstance(items, Iterable) or isinstance(items, (str, bytes, Mapping)):
+            raise RecordError(f"row {i + 1}: evidence: a list of items is needed", line=i + 1, field="evidence")
     return [[i if isinstance(i, Mapping) else {"factor": i} for i in items] for items in rows]
 
 
@@ -515,4 +550,4 @@ def _jsonable(value: Any) -> Any:
     """NumPy's numbers and arrays as JSON has them."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} in evidence")
+    raise RecordError(f"{type(value).__name__} is no part of a record")

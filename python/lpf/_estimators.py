@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Iterator
 from typing import Any, Optional, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._errors import CalibrationError, SettingError
-from ._lpf import Map
-from ._rows import Given, coded, rows_of
+from ._files import read, write
+from ._lpf import MAX_BINS, Map
+from ._rows import Given, coded, real, rows_of, text, whole
 
 Self = TypeVar("Self", bound="_Estimator")
 Floats = npt.NDArray[np.float64]
@@ -21,6 +23,7 @@ class _Estimator:
     """What scikit-learn asks of an estimator, without scikit-learn."""
 
     _map: Map
+    tolerance: Optional[float]
     classes_: npt.NDArray[Any]
     n_features_in_: int
 
@@ -80,10 +83,15 @@ class _Estimator:
             raise NotFittedError(said)
         return self._map
 
+    def _tolerance(self) -> Optional[float]:
+        return None if self.tolerance is None else real("tolerance", self.tolerance)
+
     def _labelled(self, p: Any, y: Any) -> Given:
         """The rows to fit to."""
         if y is None:
             raise CalibrationError("fit requires y to be passed, but the target y is None")
+        # Both are looked at twice.
+        y, p = (list(v) if isinstance(v, Iterator) else v for v in (y, p))
         return rows_of(y, p, classes=self._classes(y, p))
 
     def _rows(self, p: Any) -> Given:
@@ -102,8 +110,8 @@ class _Estimator:
             raise CalibrationError("Unknown label type: continuous numbers are no classes")
         width = rows_of(None, p).rows.classes
         found = sorted(values, key=lambda value: (str(type(value)), value))
-        whole = all(isinstance(value, (int, np.integer)) for value in found)
-        if whole and all(0 <= int(value) < width for value in found):  # type: ignore[call-overload]
+        integers = all(isinstance(value, (int, np.integer)) for value in found)
+        if integers and all(0 <= int(value) < width for value in found):  # type: ignore[call-overload]
             self.classes_ = np.arange(width)
             return None
         if len(found) != width:
@@ -120,8 +128,7 @@ class _Estimator:
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the file that ``lpf infer``, ``lpf apply`` and ``lpf audit`` read."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        write(path, self.to_json())
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -131,10 +138,10 @@ class _Estimator:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        text = state.pop("_json", None)
+        fitted = state.pop("_json", None)
         self.__dict__.update(state)
-        if text is not None:
-            self._map = Map.of_json(text)
+        if fitted is not None:
+            self._map = Map.of_json(fitted)
 
 
 class Calibrator(_Estimator):
@@ -191,7 +198,9 @@ class Calibrator(_Estimator):
     def fit(self, p: Any, y: Any) -> Calibrator:
         """Fits the map to predictions and their outcomes; their order does not matter."""
         given = self._labelled(p, y)
-        self._map = Map.fit(given.rows, self.method, self.bins, self.seed, self.tolerance)
+        bins = None if self.bins is None else whole("bins", self.bins, 1, MAX_BINS)
+        seed = whole("seed", self.seed, 0, 2**64 - 1)
+        self._map = Map.fit(given.rows, text("method", self.method), bins, seed, self._tolerance())
         self.n_features_in_ = given.rows.classes
         self.method_ = self._map.method
         self.tried_ = self._map.tried
@@ -201,13 +210,13 @@ class Calibrator(_Estimator):
         """The calibrated probabilities, one column for each class."""
         fitted = self._fitted()
         given = self._rows(p)
-        return fitted.apply(given.rows, self.tolerance)[0]
+        return fitted.apply(given.rows, self._tolerance())[0]
 
     def predict(self, p: Any) -> npt.NDArray[Any]:
         """The classes that are named. Histogram and isotonic maps keep the class that was named before."""
         fitted = self._fitted()
         given = self._rows(p)
-        named: npt.NDArray[Any] = self.classes_[fitted.apply(given.rows, self.tolerance)[1]]
+        named: npt.NDArray[Any] = self.classes_[fitted.apply(given.rows, self._tolerance())[1]]
         return named
 
     def score(self, p: Any, y: Any) -> float:
@@ -217,8 +226,10 @@ class Calibrator(_Estimator):
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]]) -> Calibrator:
         """The map of a file that ``lpf calibrate`` or :meth:`save` wrote."""
-        with open(path, encoding="utf-8") as file:
-            fitted = Map.of_json(file.read())
+        try:
+            fitted = Map.of_json(read(path).decode())
+        except UnicodeDecodeError:
+            raise CalibrationError(f"{os.fspath(path)}: not a calibration map") from None
         out = cls(fitted.method)
         out._map = fitted
         out.method_ = fitted.method
@@ -274,7 +285,9 @@ class ConformalSets(_Estimator):
     def fit(self, p: Any, y: Any) -> ConformalSets:
         """Finds the thresholds; on other rows than the model was trained on."""
         given = self._labelled(p, y)
-        self._map = Map.conformal(given.rows, self.coverage, self.score, self.by_class, self.tolerance)
+        coverage = real("coverage", self.coverage)
+        score, by_class = text("score", self.score), bool(self.by_class)
+        self._map = Map.conformal(given.rows, coverage, score, by_class, self._tolerance())
         self.n_features_in_ = given.rows.classes
         self.thresholds_ = [np.inf if t is None else t for t in self._map.thresholds]
         return self
@@ -283,7 +296,7 @@ class ConformalSets(_Estimator):
         """For each row, whether each class is in its set."""
         fitted = self._fitted()
         given = self._rows(p)
-        return fitted.sets(given.rows, self.tolerance)
+        return fitted.sets(given.rows, self._tolerance())
 
     def predict_sets(self, p: Any) -> list[list[Any]]:
         """The sets themselves, as lists of classes."""

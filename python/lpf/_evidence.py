@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._audit import _jsonable, _map_of
-from ._errors import AggregationError, FileError
+from ._errors import AggregationError, RecordError
+from ._files import read
 from ._lpf import aggregate as _aggregate
 from ._lpf import infer as _infer
-from ._rows import numbers
+from ._rows import MOST_THREADS, names_of, numbers, real, reals, text, whole
 
 
 def aggregate(
@@ -66,13 +67,15 @@ def aggregate(
     if weights is None:
         given = np.ones(array.shape[:2])
     else:
-        given = np.asarray(weights, dtype=np.float64)
-        given = np.broadcast_to(given, array.shape[:2])
+        try:
+            given = np.broadcast_to(np.asarray(weights, dtype=np.float64), array.shape[:2])
+        except (TypeError, ValueError) as error:
+            raise AggregationError(f"weights: {error}") from None
     if tolerance is None:
         # Rounded to half precision, n numbers are off by 2⁻¹¹ of themselves or, if tiny, by 2⁻²⁵.
         tolerance = 2.0**-11 + array.shape[-1] * 2.0**-25 if half else 1e-6
-    known = None if prior is None else [float(x) for x in prior]
-    out = _aggregate(array, given, method, known, tolerance)
+    known = None if prior is None else reals("prior", prior)
+    out = _aggregate(array, given, text("method", method), known, real("tolerance", tolerance))
     return out[0] if single else out
 
 
@@ -119,17 +122,17 @@ class Model:
         ``k_eff``, with ``explain`` the items and their influence.
         """
         settings = {
-            "method": method,
-            "classes": None if classes is None else [str(c) for c in classes],
-            "prior": None if prior is None else [float(x) for x in prior],
+            "method": text("method", method),
+            "classes": names_of(classes),
+            "prior": None if prior is None else reals("prior", prior),
             "model": self.path,
             "aggregator": None if aggregator is None else os.fspath(aggregator),
             "calibration": _map_of(calibration),
-            "samples": samples,
-            "seed": seed,
-            "explain": explain,
-            "tolerance": tolerance,
-            "threads": threads,
+            "samples": whole("samples", samples, 1, 2**32 - 1),
+            "seed": whole("seed", seed, 0, 2**64 - 1),
+            "explain": bool(explain),
+            "tolerance": None if tolerance is None else real("tolerance", tolerance),
+            "threads": None if threads is None else whole("threads", threads, 1, MOST_THREADS),
         }
         return [json.loads(line) for line in _infer(_lines(records), settings)]
 
@@ -137,10 +140,14 @@ class Model:
 def _lines(records: Any) -> bytes:
     """Records as JSON lines."""
     if isinstance(records, (str, os.PathLike)):
+        return read(records)
+    if not isinstance(records, Iterable):
+        raise RecordError(f"{type(records).__name__}: records, or the path of a file of them, are needed")
+    lines = []
+    for number, record in enumerate(records, 1):
         try:
-            with open(records, "rb") as file:
-                return file.read()
-        except OSError as error:
-            raise FileError(f"{os.fspath(records)}: {error.strerror}", os.fspath(records)) from None
-    texts = (r if isinstance(r, str) else json.dumps(r, default=_jsonable) for r in records)
-    return "\n".join(" ".join(text.splitlines()) for text in texts).encode()
+            line = record if isinstance(record, str) else json.dumps(record, default=_jsonable)
+            lines.append(" ".join(line.splitlines()).encode())
+        except (TypeError, ValueError) as error:
+            raise RecordError(f"record {number}: {error}", line=number) from None
+    return b"\n".join(lines)

@@ -1,28 +1,50 @@
 """The native half of the package."""
 
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, final
+
+from typing_extensions import Self
 
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Builder",
+    "MAX_BINS",
+    "Map",
+    "Monitor",
+    "Network",
+    "Report",
+    "Rows",
+    "__version__",
+    "aggregate",
+    "audit",
+    "checks",
+    "columns",
+    "command",
+    "infer",
+]
+
 __version__: str
+MAX_BINS: int
 
 _Evidence = dict[int, Union[int, list[float]]]
 
+@final
 class Rows:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         name: str,
         columns: Sequence[npt.NDArray[Any]],
         labels: Optional[tuple[npt.NDArray[np.int64], Optional[list[str]]]],
         classes: Optional[list[str]],
         entities: Optional[list[Optional[str]]],
         fields: Sequence[tuple[str, tuple[npt.NDArray[np.int64], list[str]]]],
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def classes(self) -> int: ...
 
+@final
 class Report:
     @staticmethod
     def of_state(state: bytes, settings: dict[str, Any]) -> Report: ...
@@ -34,6 +56,7 @@ class Report:
     def sources(self) -> list[dict[str, Any]]: ...
     def rendered(self, format: str) -> str: ...
 
+@final
 class Map:
     @staticmethod
     def fit(
@@ -63,10 +86,11 @@ class Map:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
     def sets(self, rows: Rows, tolerance: Optional[float]) -> npt.NDArray[np.bool_]: ...
 
+@final
 class Monitor:
-    def __init__(
-        self, classes: list[str], alpha: float, margin: float, by_class: bool, by: Optional[str]
-    ) -> None: ...
+    def __new__(
+        cls, classes: list[str], alpha: float, margin: float, by_class: bool, by: Optional[str]
+    ) -> Self: ...
     @staticmethod
     def of_json(
         text: str,
@@ -88,14 +112,16 @@ class Monitor:
     def to_html(self) -> str: ...
     def to_text(self) -> str: ...
 
+@final
 class Builder:
-    def __init__(self, cardinalities: list[int]) -> None: ...
+    def __new__(cls, cardinalities: list[int]) -> Self: ...
     def leaf(self, variable: int, values: list[float]) -> int: ...
     def indicator(self, variable: int, state: int) -> int: ...
     def sum(self, children: list[tuple[int, float]]) -> int: ...
     def product(self, children: list[int]) -> int: ...
     def build(self, root: int) -> Network: ...
 
+@final
 class Network:
     @property
     def cardinalities(self) -> list[int]: ...

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
-from ._errors import SettingError
+import numpy as np
+
+from ._errors import RecordError, SettingError
+from ._files import read, write
 from ._lpf import Monitor as _Monitor
-from ._rows import rows_of
+from ._rows import names_of, real, rows_of, whole
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,13 @@ class Monitor:
         by: Optional[str] = None,
         _state: Optional[str] = None,
     ) -> None:
-        self._named = None if isinstance(classes, int) else [str(c) for c in classes]
-        names = [str(i) for i in range(classes)] if isinstance(classes, int) else self._named
+        counted = isinstance(classes, (int, np.integer))
+        self._named = None if counted else names_of(classes)  # type: ignore[arg-type]
+        many = whole("classes", classes, 1, 2**16) if counted else 0
+        names = [str(i) for i in range(many)] if counted else self._named
+        self._classes = len(names or [])
         self._by = by
-        settings = (names or [], alpha, margin, by_class, by)
+        settings = (names or [], real("alpha", alpha), real("margin", margin), bool(by_class), by)
         self._monitor = _Monitor(*settings) if _state is None else _Monitor.of_json(_state, *settings)
         self.alarms: list[Alarm] = []
 
@@ -80,6 +86,8 @@ class Monitor:
             raise SettingError("groups: give them where the monitor has `by`, and only there", field="groups")
         named = None if groups is None else {str(self._by): groups}
         given = rows_of(y, p, classes=self._named, groups=named)
+        if given.rows.classes != self._classes:
+            raise RecordError(f"{given.rows.classes} numbers, but there are {self._classes} classes")
         raised = [Alarm(**a) for a in self._monitor.update(given.rows, self._by, tolerance)]
         self.alarms.extend(raised)
         return raised
@@ -101,16 +109,14 @@ class Monitor:
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the state that ``lpf monitor --state`` keeps."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._monitor.to_json())
+        write(path, self._monitor.to_json())
 
     @classmethod
     def load(
         cls, path: Union[str, os.PathLike[str]], classes: Union[int, Iterable[object]], **settings: Any
     ) -> Monitor:
         """Watches on from a saved state, with the same settings."""
-        with open(path, encoding="utf-8") as file:
-            return cls(classes, _state=file.read(), **settings)
+        return cls(classes, _state=read(path).decode("utf-8", "replace"), **settings)
 
     def to_html(self) -> str:
         """A page with a plot of the evidence."""

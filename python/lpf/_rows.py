@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import RecordError, SettingError
+from ._errors import Error, RecordError, SettingError
 from ._lpf import Rows, columns
 
 #: What stands for a label or a group that is missing.
 _MISSING = np.iinfo(np.int64).min
+
+#: More columns than any report has classes: not even looked at.
+_MOST_COLUMNS = 1 << 16
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -71,6 +75,18 @@ def _is_column(value: Any) -> bool:
 
 def _plain(column: Any) -> npt.NDArray[Any]:
     """A column as an array, without copying where it is one already."""
+    if isinstance(column, np.ma.MaskedArray):
+        # What is masked is missing: NumPy itself would read what lies below the mask.
+        masked = np.ma.getmaskarray(column)
+        if not masked.any():
+            return np.asarray(column.data)
+        array = column.data.astype(object)
+        array[masked] = None
+        return np.asarray(array)
+    if isinstance(column, (set, frozenset, Mapping)):
+        raise RecordError(f"a {type(column).__name__} has no order of rows; give an array or a list")
+    if isinstance(column, Iterator):
+        column = list(column)
     kind = type(column).__module__.partition(".")[0]
     if kind == "pyarrow":
         return np.asarray(
@@ -89,29 +105,79 @@ def _plain(column: Any) -> npt.NDArray[Any]:
     return np.asarray(column)
 
 
+def _values(column: Any) -> npt.NDArray[Any]:
+    """A column of labels, groups or names as an array of one dimension."""
+    try:
+        array = _plain(column)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise error if isinstance(error, Error) else RecordError(str(error)) from None
+    if array.dtype.kind == "S":
+        try:
+            array = np.char.decode(array, "utf-8")
+        except UnicodeDecodeError as error:
+            raise RecordError(f"{error.object!r} is not UTF-8") from None
+    return array
+
+
 def numbers(column: Any) -> npt.NDArray[Any]:
     """Floating-point numbers as they are, in double, single or half precision; anything else in double."""
+    try:
+        array = _numbers(column)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise error if isinstance(error, Error) else RecordError(f"probabilities: {error}") from None
+    # Columns are read where they lie; what lies askew, or nowhere, is copied.
+    return array if array.flags.aligned and array.size else array.copy()
+
+
+def _numbers(column: Any) -> npt.NDArray[Any]:
+    if isinstance(column, (str, bytes, os.PathLike)):
+        raise RecordError(
+            f"probabilities: {column!r} is a text; the path of a whole log goes alone: lpf.audit(path)"
+        )
+    if isinstance(column, Iterator):
+        column = list(column)
+    if isinstance(column, (list, tuple)):
+        _same_lengths(column)
     array = _plain(column)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and array.dtype.isnative:
         return array
     if array.dtype == object and array.ndim == 1 and len(array) and np.ndim(array[0]) == 1:
+        _same_lengths(array)
         array = np.stack([np.asarray(row, dtype=np.float64) for row in array])
     if array.dtype.kind == "c":
         raise RecordError("probabilities: Complex data not supported")
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"probabilities: {error}") from None
+    return array.astype(np.float64)
+
+
+def _same_lengths(rows: Iterable[Any]) -> None:
+    """That each row has as many numbers as the first."""
+    first: Optional[int] = None
+    for i, row in enumerate(rows):
+        found = len(row) if hasattr(row, "__len__") and not isinstance(row, str) else -1
+        first = found if first is None else first
+        if found != first:
+            said = "one number" if found < 0 else f"{found} numbers"
+            before = "one" if first < 0 else f"there are {first} classes"
+            raise RecordError(
+                f"row {i + 1}: probabilities: {said}, but {before}", line=i + 1, field="probabilities"
+            )
+
+
+def _has_codes(column: Any) -> bool:
+    """Whether it is a categorical column of pandas."""
+    dtype: Any = getattr(column, "dtype", None)
+    return hasattr(column, "cat") and hasattr(dtype, "categories") and hasattr(column.cat, "codes")
 
 
 def coded(column: Any) -> tuple[npt.NDArray[np.int64], list[object]]:
     """Codes of the values of a column, in the order of their first appearance; nothing has no code."""
-    dtype: Any = getattr(column, "dtype", None)
-    if hasattr(column, "cat") and hasattr(dtype, "categories") and hasattr(column.cat, "codes"):
+    if _has_codes(column):
         codes = np.asarray(column.cat.codes).astype(np.int64)
         codes[codes < 0] = _MISSING
-        return codes, list(dtype.categories)
-    array = _plain(column)
+        return codes, list(column.dtype.categories)
+    array = _values(column)
+    if array.ndim != 1:
+        raise RecordError(f"values of {array.ndim} dimensions; one for each row is needed")
     if array.dtype.kind in "iub":
         values, codes = np.unique(array, return_inverse=True)
         return codes.reshape(-1).astype(np.int64), list(values.tolist())
@@ -124,10 +190,13 @@ def coded(column: Any) -> tuple[npt.NDArray[np.int64], list[object]]:
         said = [int(v) if v.is_integer() and abs(v) < 2**53 else v for v in there]
         return codes, said
     table: dict[object, int] = {}
-    found = [
-        _MISSING if value is None or value != value else table.setdefault(value, len(table))
-        for value in array.tolist()
-    ]
+    try:
+        found = [
+            _MISSING if value is None or value != value else table.setdefault(value, len(table))
+            for value in array.tolist()
+        ]
+    except TypeError as error:
+        raise RecordError(str(error)) from None
     return np.array(found, dtype=np.int64), list(table)
 
 
@@ -135,15 +204,18 @@ def _labels(
     y: Any, classes: Optional[list[str]]
 ) -> tuple[npt.NDArray[np.int64], Optional[list[str]]]:
     """True classes: positions, or codes of names. A number is a name where a class is called so."""
-    array = y if hasattr(y, "cat") else _plain(y)
+    array = y if _has_codes(y) else _values(y)
     if getattr(array, "ndim", 1) != 1:
         raise RecordError(f"labels of {array.ndim} dimensions; one label for each row is needed")
     dtype = getattr(array, "dtype", None)
-    if classes is None and isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        return np.asarray(array, dtype=np.int64), None
+    # Of eight bytes without a sign, not all are numbers of eight bytes with one.
+    if classes is None and isinstance(dtype, np.dtype) and dtype.kind in "iub" and dtype != np.uint64:
+        found = np.require(array, dtype=np.int64, requirements="A")
+        if not (len(found) and found.min() == _MISSING):
+            return found, None
     codes, values = coded(array)
     known = set(classes or ())
-    whole = all(isinstance(value, (int, np.integer, bool)) for value in values)
+    whole = all(isinstance(v, (int, np.integer, bool)) and abs(int(v)) < 2**63 for v in values)
     if whole and not any(str(value) in known for value in values):
         positions = np.array([int(value) for value in values], dtype=np.int64)  # type: ignore[call-overload]
         out = np.full(len(codes), _MISSING, dtype=np.int64)
@@ -155,7 +227,9 @@ def _labels(
 
 def _texts(column: Any) -> list[Optional[str]]:
     """Names of entities."""
-    array = _plain(column)
+    array = _values(column)
+    if array.ndim != 1:
+        raise RecordError(f"ids of {array.ndim} dimensions; one for each row is needed")
     return [None if v is None or v != v else str(v) for v in array.tolist()]
 
 
@@ -163,6 +237,10 @@ def fields_of(groups: Any, count: int) -> list[tuple[str, tuple[npt.NDArray[np.i
     """Groups as named columns of codes: a column called ``group``, or the columns of a table."""
     if groups is None:
         return []
+    if isinstance(groups, str):
+        raise SettingError(
+            f"groups: {groups!r} names a column; rows without a table need the column itself", field="groups"
+        )
     table = table_of(groups)
     if table is None:
         name = getattr(groups, "name", None)
@@ -186,8 +264,14 @@ def rows_of(
     name: str = "rows",
 ) -> Given:
     """Predictions, their outcomes where ``y`` is given, names and groups, as the rows of a log."""
-    names = None if classes is None else [str(c) for c in classes]
+    names = names_of(classes)
+    _same_order({"labels": y, "probabilities": p, "groups": groups, "ids": ids})
+    if p is None:
+        raise RecordError("there are no probabilities")
     table = table_of(p)
+    width = len(table.cells) if table is not None else getattr(p, "shape", (0, 0))[1:2]
+    if (width if isinstance(width, int) else sum(width)) > _MOST_COLUMNS:
+        raise RecordError(f"more than {_MOST_COLUMNS} columns of probabilities")
     if table is not None:
         cells = [numbers(cell) for cell in table.cells]
         if names is None and len(cells) > 1:
@@ -220,8 +304,26 @@ def rows_of(
     if entities is not None and len(entities) != count:
         raise RecordError(f"{len(entities)} ids, but {count} rows of probabilities")
     fields = fields_of(groups, count)
-    rows = Rows(name, cells, labels, names, entities, fields)
+    try:
+        rows = Rows(name, cells, labels, names, entities, fields)
+    except UnicodeEncodeError as error:
+        raise RecordError(f"{error.object!r} is not Unicode text: {error.reason}") from None
     return Given(rows, names, [name for name, _ in fields])
+
+
+def _same_order(given: Mapping[str, Any]) -> None:
+    """That no two columns of pandas name the same rows in different orders: rows go by their position."""
+    named = [(what, v.index) for what, v in given.items() if type(v).__module__.partition(".")[0] == "pandas"
+             and hasattr(v, "index") and hasattr(v, "iloc")]  # fmt: skip
+    for what, index in named[1:]:
+        first, other = named[0]
+        if len(other) != len(index) or other.equals(index) or not (other.is_unique and index.is_unique):
+            continue
+        if other.isin(index).all():
+            raise RecordError(
+                f"{first} and {what} have the same index in different orders; put them into one, or give "
+                ".to_numpy() where their positions are meant"
+            )
 
 
 def _stripped(names: list[str]) -> list[str]:
@@ -270,8 +372,54 @@ def rows_of_table(
     )
 
 
+def whole(name: str, value: Any, least: int, most: int) -> int:
+    """A setting that is a whole number."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise SettingError(f"{name}: {value!r} is not a whole number", field=name) from None
+    if not least <= number <= most:
+        raise SettingError(f"{name}: {number} is not between {least} and {most}", field=name)
+    return number
+
+
+def real(name: str, value: Any) -> float:
+    """A setting that is a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise SettingError(f"{name}: {value!r} is not a number", field=name) from None
+
+
+def reals(name: str, values: Any) -> list[float]:
+    """A setting that is a list of numbers."""
+    try:
+        each = list(values)
+    except TypeError:
+        raise SettingError(f"{name}: {values!r} is not a list of numbers", field=name) from None
+    return [real(name, value) for value in each]
+
+
+def text(name: str, value: Any) -> str:
+    """A setting that is a text."""
+    if not isinstance(value, str):
+        raise SettingError(f"{name}: {value!r} is not a text", field=name)
+    return value
+
+
+def names_of(classes: Optional[Iterable[object]]) -> Optional[list[str]]:
+    """Names of classes."""
+    if classes is None:
+        return None
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise SettingError(f"classes: {classes!r} is not a list of names", field="classes")
+    return [str(name) for name in classes]
+
+
+#: More threads than any machine that this is for has cores.
+MOST_THREADS = 1024
+
+
 def is_path(value: Any) -> bool:
     """Whether a value names a file."""
     return isinstance(value, (str, os.PathLike))
-
-

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._lpf import Builder, Network
+from ._rows import real, reals, whole
 
 #: What is known: for a variable its state, or a likelihood of each state.
 Evidence = Mapping[int, Union[int, Sequence[float]]]
@@ -40,27 +41,27 @@ class SpnBuilder:
     """
 
     def __init__(self, cardinalities: Sequence[int]) -> None:
-        self._builder = Builder([int(n) for n in cardinalities])
+        self._builder = Builder([_count("cardinalities", n) for n in cardinalities])
 
     def leaf(self, variable: int, values: Sequence[float]) -> int:
         """A distribution over the states of one variable, not necessarily normalized."""
-        return self._builder.leaf(variable, [float(x) for x in values])
+        return self._builder.leaf(_count("variable", variable), reals("values", values))
 
     def indicator(self, variable: int, state: int) -> int:
         """One for this state, zero for all others."""
-        return self._builder.indicator(variable, state)
+        return self._builder.indicator(_count("variable", variable), _count("state", state))
 
     def sum(self, children: Sequence[tuple[int, float]]) -> int:
         """A weighted sum of nodes over the same variables."""
-        return self._builder.sum([(int(i), float(w)) for i, w in children])
+        return self._builder.sum([(_count("child", i), real("weight", w)) for i, w in children])
 
     def product(self, children: Sequence[int]) -> int:
         """A product of nodes over different variables."""
-        return self._builder.product([int(i) for i in children])
+        return self._builder.product([_count("child", i) for i in children])
 
     def build(self, root: int) -> Spn:
         """The network below a node; one that is not complete and decomposable is an error."""
-        return Spn(self._builder.build(root))
+        return Spn(self._builder.build(_count("root", root)))
 
 
 class Spn:
@@ -94,17 +95,24 @@ class Spn:
 
     def most_probable(self, evidence: Optional[Evidence] = None, passes: int = 1000) -> Explanation:
         """The best assignment, by a search of at most so many passes; ``exact`` where it is proved best."""
-        return Explanation(*self._network.most_probable(_known(evidence), passes))
+        return Explanation(*self._network.most_probable(_known(evidence), _count("passes", passes)))
 
     def sample(
         self, n: int, evidence: Optional[Evidence] = None, seed: int = 0
     ) -> npt.NDArray[np.int64]:
         """Assignments drawn given the evidence, one a row; the same for the same seed."""
-        return self._network.sample(_known(evidence), n, seed)
+        return self._network.sample(_known(evidence), _count("n", n), whole("seed", seed, 0, 2**64 - 1))
+
+
+def _count(name: str, value: object) -> int:
+    """A number of a node, a variable or a state, or how many of something."""
+    return whole(name, value, 0, 2**48)
 
 
 def _known(evidence: Optional[Evidence]) -> dict[int, Union[int, list[float]]]:
     return {
-        int(v): int(said) if isinstance(said, (int, np.integer)) else [float(x) for x in said]
+        _count("variable", v): (
+            _count("state", said) if isinstance(said, (int, np.integer)) else reals("likelihood", said)
+        )
         for v, said in (evidence or {}).items()
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from ._audit import _settings
-from ._errors import AuditError
+from ._errors import AuditError, RecordError
 from ._lpf import Report
 from ._lpf import audit as _audit
 from ._rows import rows_of
@@ -33,6 +33,8 @@ __all__ = [
 
 
 def _report(y: Any, p: Any, bins: int, tolerance: Optional[float]) -> Report:
+    if y is None:
+        raise RecordError("there are no labels: y is None")
     given = rows_of(y, p)
     return _audit([given.rows], [], _settings(bins=bins, tolerance=tolerance, strict=True))
 

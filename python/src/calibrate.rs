@@ -310,6 +310,10 @@ fn fitted<T: Send + 'static>(
         labelled(rows.name(), &source, tolerance, true, stop)
     })?;
     let read = read.raised(py)?;
+    if read.predictions.is_empty() {
+        let what = format!("{}: there is no row", rows.name());
+        return Err(plain(py, "CalibrationError", what));
+    }
     let about = Fitted {
         classes: source.class_count(),
         names: rows.class_names().map(<[String]>::to_vec),

@@ -34,6 +34,7 @@ fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
 #[pymodule]
 fn _lpf(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MAX_BINS", lpf::calibration::MAX_BINS)?;
     module.add_class::<rows::Rows>()?;
     module.add_class::<audit::Report>()?;
     module.add_class::<calibrate::Map>()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use half::f16;
 use lpf::log::{Columns, Fields, Label, Limits, ROWS_A_BATCH, RowBatch, RowSource};
 use numpy::ndarray::ArrayView1;
-use numpy::{PyReadonlyArray1, PyUntypedArray};
+use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -94,6 +94,7 @@ impl Rows {
     pub(crate) fn hold<'py>(&'py self, py: Python<'py>) -> PyResult<HeldRows<'py>> {
         let column = |column: &Py<PyUntypedArray>| -> PyResult<Held<'py>> {
             let any = column.bind(py).as_any();
+            read_in_place(column.bind(py))?;
             if let Ok(array) = any.extract() {
                 return Ok(Held::Double(array));
             }
@@ -106,7 +107,9 @@ impl Rows {
         let columns = self.columns.iter().map(column);
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
         let codes = |array: &Py<PyAny>| -> PyResult<PyReadonlyArray1<'py, i64>> {
-            array.bind(py).extract().map_err(PyErr::from)
+            let array = array.bind(py);
+            read_in_place(array.cast()?)?;
+            array.extract()
         };
         let labels = self.labels.as_ref().map(|(array, _)| codes(array));
         let fields = self.fields.iter().map(|(_, (array, _))| codes(array));
@@ -128,6 +131,16 @@ impl Rows {
             ))),
             None => Ok(held),
         }
+    }
+}
+
+/// That numbers lie where a reference may point.
+fn read_in_place(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    let size = array.dtype().itemsize().max(1) as isize;
+    let whole = array.strides().iter().all(|stride| stride % size == 0);
+    match array.is_aligned() && whole {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err("a column is not aligned in memory")),
     }
 }
 

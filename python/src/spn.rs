@@ -8,6 +8,7 @@ use lpf::spn::{NodeId, Workspace};
 use lpf::{Spn, SpnBuilder, SpnEvidence};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 use crate::errors::{Raised, plain};
@@ -181,11 +182,18 @@ impl Network {
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let evidence = self.evidence(py, &evidence)?;
         let variables = self.0.network().variables();
+        // Asked for before any is drawn: too many are an error, not the end of the process.
+        let mut all: Vec<i64> = Vec::new();
+        let reserved = n.checked_mul(variables).map(|n| all.try_reserve_exact(n));
+        if !matches!(reserved, Some(Ok(()))) {
+            let what = format!("{n} assignments of {variables} variables do not fit into memory");
+            return Err(PyMemoryError::new_err(what));
+        }
         let drawn = run(py, Some(1), |stop| {
             let mut workspace = Workspace::new();
             let mut sampler = self.0.sampler(&evidence, &mut workspace)?;
             let mut rng = Stream::new(seed, 0, 0, 0);
-            let (mut all, mut one) = (Vec::new(), Vec::new());
+            let mut one = Vec::new();
             for _ in 0..n {
                 stop.look();
                 sampler.draw(&mut rng, &mut one);

@@ -169,6 +169,14 @@ def test_other_threads_run_while_rust_works():
     assert len(during) > (end - start) / 0.1, "the other thread stood still"
 
 
+def test_the_native_half_is_what_its_stubs_say():
+    pytest.importorskip("mypy.stubtest")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "lpf._lpf"], cwd=PYTHON, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 ENDLESS = """
 import os, signal, sys, threading, time
 import numpy as np, lpf
