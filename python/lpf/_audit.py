@@ -17,7 +17,7 @@ from ._files import read
 from ._lpf import MAX_BINS, Report
 from ._lpf import audit as _audit
 from ._rows import (
-    MOST_THREADS,
+    MOST,
     coded,
     fields_of,
     is_path,
@@ -216,7 +216,8 @@ class Audit:
         """The figure, then the checks with a limit: what a notebook shows."""
         page = self.to_html()
         style = "".join(re.findall(r"<style>.*?</style>", page, re.S))
-        figures = "".join(re.findall(r"<figure.*?</figure>", page, re.S))
+        # The first holds the reliability diagram; others are of single classes.
+        figure = "".join(re.findall(r"<figure.*?</figure>", page, re.S)[:1])
         colours = {"pass": "#1a7f37", "fail": "#b42318", "undecided": "#9a6700"}
         lines = []
         order = {"fail": 0, "undecided": 1, "pass": 2}
@@ -233,7 +234,7 @@ class Audit:
         head = "".join(f"<th>{w}</th>" for w in ("verdict", "check", "value", "interval", "limit", ""))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
         # The page's own rules stay inside: a frame of its own, as tall as what it holds.
-        inner = f"<!doctype html><meta charset=utf-8>{style}<body>{figures}{table}</body>"
+        inner = f"<!doctype html><meta charset=utf-8>{style}<body>{figure}{table}</body>"
         return (
             f"<p><strong>{escape(repr(self)[1:-1])}</strong></p>"
             f'<iframe srcdoc="{escape(inner)}" style="width:100%;border:0" height="640" '
@@ -307,7 +308,7 @@ def _settings(
         "id_column": None if id_column is None else text("id_column", id_column),
         "probs": [probs] if isinstance(probs, str) else None if probs is None else list(probs),
         "positive": None if positive is None else str(positive),
-        "threads": None if threads is None else whole("threads", threads, 1, MOST_THREADS),
+        "threads": None if threads is None else whole("threads", threads, 1, MOST),
     }
 
 

@@ -15,7 +15,7 @@ from ._errors import AggregationError, RecordError
 from ._files import read
 from ._lpf import aggregate as _aggregate
 from ._lpf import infer as _infer
-from ._rows import MOST_THREADS, names_of, numbers, real, reals, text, whole
+from ._rows import MOST, names_of, numbers, real, reals, text, whole
 
 
 def aggregate(
@@ -132,7 +132,7 @@ class Model:
             "seed": whole("seed", seed, 0, 2**64 - 1),
             "explain": bool(explain),
             "tolerance": None if tolerance is None else real("tolerance", tolerance),
-            "threads": None if threads is None else whole("threads", threads, 1, MOST_THREADS),
+            "threads": None if threads is None else whole("threads", threads, 1, MOST),
         }
         return [json.loads(line) for line in _infer(_lines(records), settings)]
 

@@ -416,8 +416,8 @@ def names_of(classes: Optional[Iterable[object]]) -> Optional[list[str]]:
     return [str(name) for name in classes]
 
 
-#: More threads than any machine that this is for has cores.
-MOST_THREADS = 1024
+#: What a whole number of the library holds.
+MOST = 2**63 - 1
 
 
 def is_path(value: Any) -> bool:

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{Raised, plain};
 use crate::rows::{HeldRows, Rows, Source};
-use crate::work::{Stop, run};
+use crate::work::{Stop, run, run_apart};
 
 /// The settings of an audit, by the names of the options of `lpf audit`.
 #[derive(FromPyObject)]
@@ -219,20 +219,27 @@ pub(crate) fn audit(
     let baseline = baseline.collect::<PyResult<Vec<_>>>()?;
     let baseline: Vec<Part<'_>> = baseline.iter().map(Holding::part).collect();
     let threads = settings.threads;
-    let judged = run(py, threads, |stop: &Stop| {
-        judge(&inputs, &baseline, &settings, &answerer, stop)
+    let read = run(py, threads, |stop: &Stop| {
+        tallies(&inputs, &baseline, &settings, &answerer, stop)
+    })?;
+    let (log, baseline) = read.raised(py)?;
+    let judged = run_apart(py, threads, move || {
+        judge(log, baseline, &settings, &answerer)
     })?;
     judged.raised(py)
 }
 
-/// Reads the log once, and judges its tally.
-fn judge(
+/// A tally and what it is of.
+type Named = (String, Tally);
+
+/// Reads the log and its baseline once.
+fn tallies(
     inputs: &[Part<'_>],
     baseline: &[Part<'_>],
     settings: &Settings,
     answerer: &Answerer,
     stop: &Stop,
-) -> lpf::Result<Report> {
+) -> lpf::Result<(Named, Vec<Named>)> {
     let look = |_: u64| stop.look();
     let nothing = Part::Lines("", b"");
     let (first, others) = inputs.split_first().unwrap_or((&nothing, &[]));
@@ -240,12 +247,27 @@ fn judge(
     let audit = settings.audit(first.log(settings), answerer);
     let audit = others.fold(audit, Audit::and);
     let tally = audit.progress(&look).tally()?;
-    let log = Log::tally(first.name(), tally.clone());
-    let mut audit = settings.audit(log, answerer);
-    for part in baseline {
-        audit = audit.baseline(part.log(settings));
+    let earlier = baseline.iter().map(|part| {
+        let audit = settings.audit(part.log(settings), answerer);
+        let tally = audit.progress(&look).tally()?;
+        Ok((part.name().to_string(), tally))
+    });
+    let earlier = earlier.collect::<lpf::Result<_>>()?;
+    Ok(((first.name().to_string(), tally), earlier))
+}
+
+/// Judges what was read: seconds, where there are many slices, without a place to look for a signal.
+fn judge(
+    (name, tally): Named,
+    baseline: Vec<Named>,
+    settings: &Settings,
+    answerer: &Answerer,
+) -> lpf::Result<Report> {
+    let mut audit = settings.audit(Log::tally(name, tally.clone()), answerer);
+    for (name, tally) in baseline {
+        audit = audit.baseline(Log::tally(name, tally));
     }
-    let report = audit.progress(&look).run()?;
+    let report = audit.run()?;
     Ok(Report { report, tally })
 }
 
@@ -256,8 +278,9 @@ impl Report {
     fn of_state(py: Python<'_>, state: &[u8], settings: Settings) -> PyResult<Report> {
         let tally = read_state(state, &Limits::default()).raised(py)?;
         let answerer = settings.answerer(py)?;
-        let judged = run(py, settings.threads, |stop: &Stop| {
-            judge(&[Part::Tally(&tally)], &[], &settings, &answerer, stop)
+        let named = ("an audit".to_string(), tally);
+        let judged = run_apart(py, settings.threads, move || {
+            judge(named, Vec::new(), &settings, &answerer)
         })?;
         judged.raised(py)
     }

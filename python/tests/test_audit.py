@@ -303,6 +303,8 @@ def test_a_notebook_shows_the_figure_first(digits):
     shown = lpf.audit(digits.y, digits.p)._repr_html_()
     assert 0 < shown.index("&lt;svg") < shown.index("&lt;table")
     assert "Mean confidence" in shown
+    # One figure, whatever the number of classes: the checks are to be seen without scrolling.
+    assert shown.count("&lt;figure") == 1 and "Reliability" in shown
 
 
 def test_a_calibrator_is_applied_before_answers_are_scored(digits):
