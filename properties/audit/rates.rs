@@ -50,7 +50,7 @@ pub fn write_table() -> std::io::Result<()> {
             ("seen", Cell::count(rate.hits as usize)),
             (
                 "promised",
-                Cell::text(format!("≤ {} %", 100.0 * rate.allowed)),
+                Cell::text(format!("≤ {} %", (1000.0 * rate.allowed).round() / 10.0)),
             ),
             ("tail", Cell::text(format!("{tail:.2e}"))),
         ]);
