@@ -69,6 +69,8 @@ pub use outcome::{
     ReliabilityPoint, ReportSettings, RiskPoint, SCHEMA_VERSION, Side, SliceReport, SourceEffect,
     SourceReport, Summary, Threshold, Tool, WithoutSource,
 };
+#[cfg(feature = "cli")]
+pub(crate) use scan::MAX_CLASSES;
 pub use set_tally::SetTally;
 pub use state::{StateError, read_state, write_state};
 pub use tally::{MergeError, Tally};

@@ -20,7 +20,7 @@ use crate::model::LatentModel;
 
 /// More classes than this are refused: the top confidence is then at least about 1/1000, which
 /// the grid needs, and the memory of one audit stays small.
-pub(super) const MAX_CLASSES: usize = 1000;
+pub(crate) const MAX_CLASSES: usize = 1000;
 
 /// How the rows of all logs are read and judged.
 #[derive(Clone, Debug)]

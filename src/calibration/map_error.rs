@@ -45,8 +45,9 @@ pub enum MapError {
     /// More parameters than are fitted.
     #[error(
         "a {} map over {classes} classes has {parameters} parameters; at most {MAX_PARAMETERS} are \
-         fitted: use vector or temperature",
-        family.name()
+         fitted: use {}",
+        family.name(),
+        if *family == Family::Vector { "temperature" } else { "vector or temperature" }
     )]
     Parameters {
         family: Family,

@@ -103,17 +103,17 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             .fill(&mut batch)
             .map_err(|error| failed(error.into()))?
         {
-            if let (Some(header), false) = (reader.header(), headed) {
-                writer.text(&heading(header, &reader.reading(), sets))?;
-                headed = true;
-            }
             if known.is_none() {
                 let model = answerer.latent().map(LatentModel::class_count);
                 let found = batch.classes(answerer.classes(), model);
                 known = found.map_err(|error| failed(error.into()))?;
                 if let Some(classes) = &known {
-                    check(map, classes)?;
+                    check(args, map, classes)?;
                 }
+            }
+            if let (Some(header), false) = (reader.header(), headed) {
+                writer.text(&heading(header, &reader.reading(), sets))?;
+                headed = true;
             }
             let nothing = ClassNames::Numbered(0);
             let classes = known.as_ref().unwrap_or(&nothing);
@@ -163,14 +163,17 @@ fn heading(header: &[u8], reading: &Reading, sets: bool) -> Vec<u8> {
 }
 
 /// That the map is for these classes.
-fn check(map: &CalibrationFile, classes: &ClassNames) -> Result<(), Failure> {
+fn check(args: &Args, map: &CalibrationFile, classes: &ClassNames) -> Result<(), Failure> {
     let others = match (classes, &map.names) {
         (ClassNames::Named(own), Some(names)) => own.iter().ne(names),
         _ => false,
     };
     if map.classes != classes.len() || others {
-        let what = "the calibration map is for other classes than the log";
-        return Err(Failure::Usage(what.to_string()));
+        return Err(Failure::Usage(format!(
+            "{}: the calibration map {} is for other classes than the log",
+            args.file.display(),
+            args.calibration.display()
+        )));
     }
     Ok(())
 }

@@ -267,14 +267,16 @@ impl Watching<'_> {
         write(self.args.state.as_deref(), || monitor.to_json())
     }
 
+    /// The state comes last: where anything else cannot be written, the rows of this run are not in it, and
+    /// the next run may be given them again.
     fn finish(mut self) -> Result<ExitCode, Failure> {
-        self.save()?;
         let Some((_, monitor)) = &self.known else {
             let path = self.args.file.clone();
             return Err(Failure::NoRecords { path });
         };
         write(self.args.html.as_deref(), || monitor_html(monitor))?;
         self.output.write(monitor_text(monitor).as_bytes())?;
+        self.save()?;
         Ok(match monitor.has_alarm() {
             true => ExitCode::from(1),
             false => ExitCode::SUCCESS,

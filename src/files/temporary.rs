@@ -58,7 +58,9 @@ pub(super) fn expect_folders(folders: &[PathBuf]) {
 
 /// These folders stay, or are gone.
 pub(super) fn forget_folders(folders: &[PathBuf]) {
-    registry().folders.retain(|known| !folders.contains(known));
+    // Byte by byte: to compare part by part takes minutes where folders lie thousands deep.
+    let named = |known: &PathBuf| folders.iter().any(|f| f.as_os_str() == known.as_os_str());
+    registry().folders.retain(|known| !named(known));
 }
 
 /// A new file beside another, removed when dropped.

@@ -72,7 +72,14 @@ pub(super) fn first_mark<'r>(
     let mut before = Vec::new();
     let mut found = None;
     let mut byte = [0];
-    while (before.len() as u64) < most && reader.read(&mut byte)? == 1 {
+    while (before.len() as u64) < most {
+        match reader.read(&mut byte) {
+            // As the readers of the standard library do.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+            Ok(0) => break,
+            Ok(_) => {}
+        }
         before.push(byte[0]);
         let marked = b"\xef\xbb\xbf".starts_with(&before);
         if !marked && !byte[0].is_ascii_whitespace() {

@@ -222,6 +222,7 @@ macro_rules! target {
     };
 }
 
+mod faults;
 mod readers;
 
 #[test]

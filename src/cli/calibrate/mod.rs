@@ -18,6 +18,7 @@ use super::output::{Output, check_distinct};
 use super::settings::SettingsFile;
 use crate::aggregate::Method;
 use crate::answer::Answerer;
+use crate::audit::MAX_CLASSES;
 use crate::calibration::{
     ConformalSettings, Family, FitRow, Fitting, MapError, MapMethod, Robust, SetScore, Wanted,
 };
@@ -272,6 +273,8 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
         .build()
         .map_err(failed)?;
     let threads = threads(args.threads, limits)?;
+    // A place that cannot be written is known before the work.
+    let mut output = Output::create(Some(&args.output))?;
     let shown = threads.install(|| -> Result<String, Failure> {
         // Robust sets are about the product of the factors, whatever answer was logged beside them.
         let from_evidence = matches!(&wanted, Wanted::Sets(sets) if sets.robust.is_some());
@@ -281,8 +284,9 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             from_evidence,
         };
         let (first, fitting, judge) = rows.first(wanted)?;
-        let fitted = fitting.finish();
-        let fitted = fitted.map_err(|error| Failure::Usage(error.to_string()))?;
+        let fitted = fitting
+            .finish()
+            .map_err(|error| unfitted(&args.file, &error))?;
         let split = if args.judge.is_some() {
             1.0
         } else {
@@ -300,7 +304,6 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
             Format::Text => report.text(),
             Format::Json => report.json()?,
         };
-        let mut output = Output::create(Some(&args.output))?;
         output.write(file.to_json().as_bytes())?;
         output.finish()?;
         Ok(shown)
@@ -361,12 +364,17 @@ impl Rows<'_> {
     fn first(&self, wanted: Wanted) -> Result<(Read, Fitting, Kept), Failure> {
         let (args, limits) = (self.args, self.answerer.limits());
         let path = &*args.file;
-        let fail = |error: MapError| Failure::Usage(error.to_string());
-        let mut fitting = Fitting::new(wanted, limits.fit_numbers).map_err(fail)?;
+        let scored = !matches!(wanted, Wanted::Sets(_));
+        let wrong = |error: MapError| Failure::Usage(error.to_string());
+        let mut fitting = Fitting::new(wanted, limits.fit_numbers).map_err(wrong)?;
+        let fail = |error: MapError| unfitted(path, &error);
         let mut kept = Kept::default();
         // Neither standard input nor a pipe can be read twice.
         let once = is_stream(path) || !std::fs::metadata(path).is_ok_and(|file| file.is_file());
         let first = self.read(path, |rows| {
+            if let Some(row) = rows.first().filter(|_| scored) {
+                check_classes(path, row.prediction.classes())?;
+            }
             for row in rows {
                 if self.fits(&row) {
                     fitting.add(row.into()).map_err(fail)?;
@@ -436,6 +444,22 @@ impl From<Labelled> for FitRow {
             number: row.number,
         }
     }
+}
+
+/// That a map over so many classes can be judged, before it is fitted.
+fn check_classes(path: &Path, classes: usize) -> Result<(), Failure> {
+    if classes <= MAX_CLASSES {
+        return Ok(());
+    }
+    let what = format!(
+        "{classes} classes; a map is judged over at most {MAX_CLASSES}, --method conformal over more"
+    );
+    Err(Failure::Usage(format!("{}: {what}", path.display())))
+}
+
+/// That nothing can be fitted to the rows of a file.
+fn unfitted(path: &Path, error: &MapError) -> Failure {
+    Failure::Usage(format!("{}: {error}", path.display()))
 }
 
 /// That a second file is about the same classes as the first.

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use super::{LOG, MOST_MEMORY, Place, RECORD, model};
 
 /// A map for two classes.
-const MAP: &str = r#"{"format":"lpf-calibration","version":2,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"sources":[],"map":{"least":0.001,"shape":{"temperature":1.5}}}"#;
+pub(super) const MAP: &str = r#"{"format":"lpf-calibration","version":2,"classes":2,"names":null,"rows":9,"split":0.5,"seed":0,"sources":[],"map":{"least":0.001,"shape":{"temperature":1.5}}}"#;
+
+/// A log as the states of monitors in the corpus are of: two classes with names, and sites.
+const SITES: &str = "{\"label\":\"a\",\"probs\":{\"a\":0.75,\"b\":0.25},\"site\":\"north\"}\n";
 
 /// Where the table of this test is left.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/lpf/hostile.md");
@@ -66,18 +69,43 @@ fn changed(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
+fn is_packing(end: &str) -> bool {
+    matches!(end, "gz" | "zst")
+}
+
+/// Compressed as the end of a name says.
+#[cfg(feature = "parquet")]
+fn packed(bytes: &[u8], end: &str) -> Vec<u8> {
+    use std::io::Write;
+    match end {
+        "gz" => {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            gzip.write_all(bytes).unwrap();
+            gzip.finish().unwrap()
+        }
+        "zst" => zstd::bulk::compress(bytes, 1).unwrap(),
+        _ => bytes.to_vec(),
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn packed(bytes: &[u8], _: &str) -> Vec<u8> {
+    bytes.to_vec()
+}
+
 #[test]
 fn no_input_of_any_format_breaks_the_promises() {
     let most = std::env::var("LPF_HOSTILE")
         .ok()
         .and_then(|n| n.parse().ok());
-    let inputs: usize = most.unwrap_or(12);
+    let inputs: usize = most.unwrap_or(8);
     let model = model().to_str().unwrap();
     let place = Place::new();
     place.write("a.jsonl", RECORD);
     place.write("log.jsonl", LOG);
     place.write("map", MAP);
-    let commands: [(&str, &str, &[&str]); 17] = [
+    place.write("sites.jsonl", SITES);
+    let commands: [(&str, &str, &[&str]); 30] = [
         ("record", "x.jsonl", &["infer", "x.jsonl", "--explain"]),
         (
             "record",
@@ -155,19 +183,136 @@ fn no_input_of_any_format_breaks_the_promises() {
             "x",
             &["apply", "log.jsonl", "--calibration", "x"],
         ),
+        ("json_array", "x.json", &["audit", "x.json", "--by", "site"]),
+        (
+            "json_array",
+            "x.json",
+            &["apply", "x.json", "--calibration", "map", "--output", "out"],
+        ),
+        ("arrow_log", "x.arrow", &["audit", "x.arrow"]),
+        (
+            "arrow_log",
+            "x.arrow",
+            &[
+                "calibrate",
+                "x.arrow",
+                "--method",
+                "platt",
+                "--output",
+                "out",
+            ],
+        ),
+        ("arrow_log", "x.arrow", &["monitor", "x.arrow"]),
+        (
+            "parquet_log",
+            "x.parquet",
+            &[
+                "apply",
+                "x.parquet",
+                "--calibration",
+                "map",
+                "--output",
+                "out.parquet",
+            ],
+        ),
+        (
+            "json_log",
+            "x.jsonl.gz",
+            &["audit", "x.jsonl.gz", "--partial", "out"],
+        ),
+        (
+            "csv_log",
+            "x.csv.zst",
+            &[
+                "apply",
+                "x.csv.zst",
+                "--calibration",
+                "map",
+                "--output",
+                "out.csv.gz",
+            ],
+        ),
+        (
+            "state",
+            "x.state",
+            &[
+                "audit",
+                "log.jsonl",
+                "--baseline",
+                "x.state",
+                "--output",
+                "out",
+            ],
+        ),
+        (
+            "state",
+            "x.state",
+            &["audit", "--merge", "x.state", "--partial", "out"],
+        ),
+        (
+            "monitor",
+            "x",
+            &[
+                "monitor",
+                "sites.jsonl",
+                "--state",
+                "x",
+                "--by",
+                "site",
+                "--by-class",
+                "--html",
+                "out",
+            ],
+        ),
+        (
+            "model",
+            "x",
+            &[
+                "infer",
+                "a.jsonl",
+                "--model",
+                model,
+                "--aggregator",
+                "x",
+                "--method",
+                "learned",
+            ],
+        ),
+        (
+            "gate",
+            "x.toml",
+            &[
+                "calibrate",
+                "log.jsonl",
+                "--config",
+                "x.toml",
+                "--method",
+                "isotonic",
+                "--output",
+                "out",
+            ],
+        ),
     ];
     let mut dice = Dice(1);
     let (mut tried, mut accepted) = (0, 0);
     let mut table = "| command | changed inputs of | tried | read to the end | most MiB |\n|---|---|---|---|---|\n".to_string();
     for (target, name, args) in commands {
-        if cfg!(not(feature = "parquet")) && target == "parquet_log" {
+        let packing = name.rsplit_once('.').map_or("", |(_, end)| end);
+        let in_parquet = matches!(target, "parquet_log" | "arrow_log") || is_packing(packing);
+        if cfg!(not(feature = "parquet")) && in_parquet {
             continue;
         }
         let corpus = corpus(target);
         let (mut peak, before) = (0, accepted);
         for _ in 0..inputs {
             let mut bytes = std::fs::read(&corpus[dice.below(corpus.len())]).unwrap();
-            changed(&mut bytes, &mut dice);
+            if is_packing(packing) && dice.below(4) == 0 {
+                bytes = packed(&bytes, packing);
+                changed(&mut bytes, &mut dice);
+            } else {
+                changed(&mut bytes, &mut dice);
+                bytes = packed(&bytes, packing);
+            }
             place.write(name, &bytes);
             let ended = place.run(args);
             tried += 1;

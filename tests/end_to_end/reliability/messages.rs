@@ -1,5 +1,6 @@
 //! What is said: short, with its place, and nothing in it that is not seen.
 
+use super::hostile::MAP;
 use super::{LOG, Place};
 
 /// A bell, an escape, a soft hyphen, an Arabic number sign, an override of direction, an interlinear
@@ -120,6 +121,13 @@ fn messages_name_the_file() {
     place.write("empty.csv", "label,p_a,p_b\n");
     place.write("one.jsonl", LOG.lines().next().unwrap());
     place.write("bad.jsonl", "{}\n");
+    let numbers = vec!["0.0005"; 2000].join(",");
+    place.write(
+        "wide.jsonl",
+        format!("{{\"label\":0,\"probs\":[{numbers}]}}\n"),
+    );
+    place.write("three.csv", "label,p_a,p_b,p_c\na,0.5,0.25,0.25\n");
+    place.write("map", MAP);
     for (args, file) in [
         (&["audit", "empty.csv"][..], "empty.csv"),
         (&["audit", "bad.jsonl"], "bad.jsonl"),
@@ -145,6 +153,32 @@ fn messages_name_the_file() {
             ],
             "one.jsonl",
         ),
+        (
+            &[
+                "calibrate",
+                "wide.jsonl",
+                "--method",
+                "isotonic",
+                "--output",
+                "m",
+            ],
+            "wide.jsonl: 2000 classes",
+        ),
+        (
+            &[
+                "calibrate",
+                "three.csv",
+                "--method",
+                "platt",
+                "--output",
+                "m",
+            ],
+            "three.csv",
+        ),
+        (
+            &["apply", "three.csv", "--calibration", "map"],
+            "three.csv: the calibration map map is",
+        ),
         (&["infer", "empty.csv"], "empty.csv"),
         (
             &["train", "--data", "bad.jsonl", "--output", "m"],
@@ -159,4 +193,7 @@ fn messages_name_the_file() {
         let err = place.refused(args);
         assert!(err.contains(file), "{args:?}: {err}");
     }
+    // Nothing is shown of what is then refused.
+    let ended = place.run(&["apply", "three.csv", "--calibration", "map"]);
+    assert_eq!(ended.out, b"");
 }

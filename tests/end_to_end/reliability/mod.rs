@@ -7,8 +7,10 @@
 //! | `signals` | processes that are told to end, killed, or refused memory |
 //! | `messages` | what is said: length, place, characters that are not seen |
 //! | `hostile` | every reader, with changed inputs by the thousand |
+//! | `large` | every command, with inputs that are large, deep, wide or packed, and the memory they take |
 
 mod hostile;
+mod large;
 mod limits;
 mod messages;
 mod outputs;

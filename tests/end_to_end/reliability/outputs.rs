@@ -4,24 +4,32 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
+use super::hostile::MAP;
 use super::{LOG, Place, RECORD};
 
-/// The commands that write a file (`claims`, `experiment` and `verify` take longer, the same way), with the option before the name.
-const WRITERS: [&[&str]; 6] = [
+/// The commands that write a file (`experiment` and `verify` take longer, the same way), with the option before the name.
+const WRITERS: [&[&str]; 9] = [
     &["infer", "a.jsonl", "--output"],
     &["audit", "log.jsonl", "--output"],
     &["audit", "log.jsonl", "--partial"],
     &["calibrate", "log.jsonl", "--method", "isotonic", "--output"],
     &["generate", "--entities", "3", "--output"],
     &["train", "--entities", "20", "--epochs", "1", "--output"],
+    &["apply", "log.jsonl", "--calibration", "map", "--output"],
+    &["claims", "L2", "--output"],
+    &["monitor", "log.jsonl", "--html"],
 ];
 
 fn place() -> Place {
     let place = Place::new();
     place.write("a.jsonl", RECORD);
     place.write("log.jsonl", LOG.repeat(10));
+    place.write("map", MAP);
     place
 }
+
+/// What lies there from the start.
+const FIRST: [&str; 3] = ["a.jsonl", "log.jsonl", "map"];
 
 #[test]
 fn modes_links_devices_and_pipes_are_what_they_were() {
@@ -193,7 +201,26 @@ fn two_outputs_are_two_files() {
     let args = ["monitor", "log.jsonl", "--state", "s", "--html", "s"];
     let err = place.refused(&args);
     assert!(err.contains("--state and --html are one file"), "{err}");
-    assert_eq!(place.names(), ["a.jsonl", "log.jsonl"]);
+    assert_eq!(place.names(), FIRST);
+}
+
+/// Rows that a failed run has seen are not in the state: the next run may be given them again.
+#[test]
+fn a_monitor_that_fails_leaves_its_state_as_it_was() {
+    let place = place();
+    let watch = ["monitor", "log.jsonl", "--state", "s"];
+    let page = [&watch[..], &["--html", "/dev/full"]].concat();
+    let fail = || {
+        assert_eq!(place.run(&page).code, Some(2));
+        let ended = place.run_after("exec >/dev/full", &watch);
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+    };
+    fail();
+    assert_eq!(place.names(), FIRST);
+    assert_eq!(place.run(&watch).code, Some(0));
+    let state = place.read("s");
+    fail();
+    assert_eq!(place.read("s"), state);
 }
 
 /// A tree of states, any of which may be written over: the report is that of the whole log.
@@ -242,5 +269,9 @@ fn a_command_that_fails_leaves_no_folder() {
     // Refused in the course of the work: too few entities for what it does.
     let ended = place.run_after("ulimit -f 0", &trials);
     assert_eq!(ended.code, Some(2), "{}", ended.err);
-    assert_eq!(place.names(), ["a.jsonl", "log.jsonl"]);
+    assert_eq!(place.names(), FIRST);
+    // Two thousand folders can be made before the path is too long.
+    let err = place.refused(&["experiment", "T2", "--output", &"y/".repeat(3000)]);
+    assert!(err.contains("File name too long"), "{err}");
+    assert_eq!(place.names(), FIRST);
 }
