@@ -119,16 +119,19 @@ impl<'a> Reader<'a, '_> {
     ) -> Option<Vec<f64>> {
         let mut numbers = Vec::with_capacity(likely);
         self.list(|reader| {
+            // Before there is more memory for it.
+            most(reader.limits, numbers.len() as u64 + 1).ok()?;
+            reader.count()?;
             numbers.push(reader.number()?);
             Some(())
         })?;
-        most(self.limits, numbers.len() as u64).ok()?;
-        self.count(numbers.len())?;
         Some(numbers)
     }
 
-    fn count(&mut self, values: usize) -> Option<()> {
-        self.values += values as u64;
+    /// One more element of a list.
+    #[inline]
+    fn count(&mut self) -> Option<()> {
+        self.values += 1;
         self.limits.values(self.values).ok()
     }
 
@@ -137,9 +140,9 @@ impl<'a> Reader<'a, '_> {
         self.list(|reader| {
             let likely = items.last().and_then(|item| item.factor.as_ref());
             let item = reader.item(likely.map_or(0, Vec::len))?;
+            reader.limits.items(items.len() as u64 + 1).ok()?;
             items.push(item);
-            reader.limits.items(items.len() as u64).ok()?;
-            reader.count(1)
+            reader.count()
         })?;
         Some(items)
     }
