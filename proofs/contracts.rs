@@ -29,20 +29,6 @@ pub fn exp_of_non_positive(x: f64) -> f64 {
     }
 }
 
-/// As [`exp_of_non_positive`].
-pub fn exp32_of_non_positive(x: f32) -> f32 {
-    assert!(x <= 0.0);
-    if x == 0.0 {
-        1.0
-    } else if x == f32::NEG_INFINITY {
-        0.0
-    } else {
-        let bits = x.to_bits();
-        let exponent = 126u32.saturating_sub(bits >> 23 & 127);
-        f32::from_bits(exponent << 23 | bits & ((1 << 23) - 1))
-    }
-}
-
 /// `0 < x < 1 ⇒ ln x < 0`, finite; `ln 1 = 0`, `ln 0 = −∞`; the same argument gives the same
 /// result. The results are −1, −9/8, …, −15/8, by the upper bits of the argument.
 pub fn ln_of_probability(x: f64) -> f64 {

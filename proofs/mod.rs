@@ -15,6 +15,7 @@
 //! | file | what is proved |
 //! |---|---|
 //! | `contracts` | what the proofs know of `exp`, `ln` and other functions, in their place |
+//! | `told` | a made-up field that tells how its numbers came about |
 //! | `elementary` | the contract of `exp`; `exp` and `ln` within 1 ulp of a multiple-precision oracle |
 //! | `normalization` | `normalize` is the quotient by the sum, or the error its input deserves |
 //! | `softmax` | the same for logits, with the exponential replaced by its contract |
@@ -61,4 +62,5 @@ mod softmax;
 mod spn_semantics;
 mod spn_validity;
 mod sums;
+mod told;
 mod transfer;

@@ -3,7 +3,8 @@
 //! The contract is all that the proofs know of `exp`, so they hold for any implementation that
 //! keeps it (see `contracts`).
 
-use super::engine::{Any, Cases, any, check};
+use super::engine::{Any, Cases, any, below, check};
+use super::told::{self, Told};
 use crate::math::{Real, canonical_sum};
 use crate::simplex::{SimplexError, softmax};
 
@@ -67,29 +68,47 @@ fn softmax_of_any_3_doubles_succeeds_or_names_the_right_error() {
     check(Cases::Random(200_000), any_logits::<f64, 3>);
 }
 
-/// What is divided by its sum in the end: `exp(xᵢ − max)` for each class, one for the largest and
-/// zero for an impossible one.
+/// `softmax` is its definition in any arithmetic that has an exponential: `exp(xᵢ − max)` over the
+/// sum of these.
 ///
 /// Claims: L3
-/// Domain: any 3 f64 without NaN and +∞, −∞ included; exp by contract, without the divisions
-/// Slow: differences of any three doubles, twice; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(6),
-    kani::solver(cadical)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::simplex::normalize::divide_by_sum,
-        super::contracts::leave_undivided
-    )
-)]
+/// Domain: 3 logits −∞ or in −8..=7, not all −∞, in a field that keeps quotients as pairs
+#[cfg_attr(kani, kani::proof, kani::unwind(6), kani::solver(cadical))]
+#[cfg_attr(not(kani), test)]
+fn softmax_is_the_exponential_of_the_difference_over_the_sum_of_all() {
+    check(Cases::All(17 * 17 * 17), || {
+        let logit = || match below(17) {
+            16 => i32::MIN,
+            n => i32::from(n) - 8,
+        };
+        let x = [logit(), logit(), logit()];
+        let max = x[0].max(x[1]).max(x[2]);
+        assume!(max > i32::MIN);
+        let mut told = x.map(|x| {
+            if x == i32::MIN {
+                Told::IMPOSSIBLE
+            } else {
+                Told::whole(x)
+            }
+        });
+        assert!(softmax(&mut told).is_ok());
+        let e = x.map(|x| told::exp(x.saturating_sub(max)));
+        let total = e[0] + e[1] + e[2];
+        for i in 0..3 {
+            assert!(told[i].over == e[i] && told[i].under == total);
+        }
+        cover!(x[0] < x[1] && e[0] > 0, "different");
+        cover!(x[2] == i32::MIN, "an impossible class");
+        cover!(e[2] == 0 && x[2] > i32::MIN, "one that is too small");
+    });
+}
+
+/// Every entry is `exp(xᵢ − max)` over their sum: one over it for the largest, zero for an impossible
+/// class.
+///
+/// Claims: L3
+/// Domain: any 3 f64 without NaN and +∞, −∞ included
+/// Enumerated only: differences of any three doubles, twice; the harness above tells the steps
 #[cfg_attr(not(kani), test)]
 fn softmax_exponentiates_the_difference_to_the_largest() {
     check(Cases::Random(200_000), || {
@@ -104,14 +123,9 @@ fn softmax_exponentiates_the_difference_to_the_largest() {
             e[0] < e[1] && x[2] == f64::NEG_INFINITY,
             "an impossible class"
         );
-        // Undivided under Kani; under `cargo test` divided by the sum, smallest first.
-        let divisor = if cfg!(kani) {
-            1.0
-        } else {
-            let mut sorted = e;
-            sorted.sort_by(f64::total_cmp);
-            sorted[0] + sorted[1] + sorted[2]
-        };
+        let mut sorted = e;
+        sorted.sort_by(f64::total_cmp);
+        let divisor = sorted[0] + sorted[1] + sorted[2];
         for i in 0..3 {
             assert!(values[i] == e[i] / divisor);
             assert!(x[i] != max || e[i] == 1.0);
@@ -123,21 +137,8 @@ fn softmax_exponentiates_the_difference_to_the_largest() {
 /// `softmax` is its definition, `exp(xᵢ − max)` divided by the canonical sum of these, to the bit.
 ///
 /// Claims: L3
-/// Domain: any 2 f32 without NaN and +∞, −∞ included; exp by contract
-/// Slow: divisions of any singles to be told equal; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(5),
-    kani::solver(cadical)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::elementary::exp32,
-        super::contracts::exp32_of_non_positive
-    )
-)]
+/// Domain: any 2 f32 without NaN and +∞, −∞ included
+/// Enumerated only: divisions of any singles to be told equal; a harness above tells the steps
 #[cfg_attr(not(kani), test)]
 fn softmax_of_2_singles_is_the_quotient_by_the_sum() {
     check(Cases::Random(200_000), || {
@@ -152,8 +153,7 @@ fn softmax_of_2_singles_is_the_quotient_by_the_sum() {
         cover!(x[1] == f32::NEG_INFINITY, "an impossible class");
         let sum = canonical_sum(&e);
         assert!(p[0] == e[0] / sum && p[1] == e[1] / sum);
-        // A solver would have to divide again for this; tests do.
-        assert!(cfg!(kani) || p[0] <= 1.0 && p[1] <= 1.0 && p[0].max(p[1]) >= 0.5);
+        assert!(p[0] <= 1.0 && p[1] <= 1.0 && p[0].max(p[1]) >= 0.5);
     });
 }
 
@@ -164,7 +164,6 @@ fn softmax_of_2_singles_is_the_quotient_by_the_sum() {
 /// Enumerated only: it needs the true exponential
 #[cfg_attr(not(kani), test)]
 fn softmax_is_unchanged_by_a_common_shift() {
-    use super::engine::below;
     check(Cases::All(16 * 16 * 16 * 256), || {
         let logits = [below(16), below(16), below(16)].map(|x| f64::from(x) - 8.0);
         let shift = f64::from(any::<i8>());

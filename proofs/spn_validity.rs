@@ -5,6 +5,7 @@
 //! product is decomposable if no two of its children share a variable.
 
 use super::engine::{Cases, any, below, check};
+use crate::spn::validity::{check_complete, check_decomposable};
 use crate::spn::{self, Defect, Graph, NodeKind, Scope, ScopeSpace};
 
 pub(super) const VARIABLES: u8 = 3;
@@ -174,7 +175,7 @@ fn agrees_with_the_definition<const N: usize, const EDGES: usize>() {
 ///
 /// Claims: A4, L3
 /// Domain: every graph of 5 nodes over 3 variables, children before parents
-/// Enumerated only: rows of symbolic length; the harnesses below fix the lengths
+/// Enumerated only: rows of symbolic length; the harnesses below are its steps
 #[cfg_attr(not(kani), test)]
 fn validity_is_the_definition_for_every_graph_of_5_nodes() {
     check(
@@ -183,140 +184,125 @@ fn validity_is_the_definition_for_every_graph_of_5_nodes() {
     );
 }
 
-/// A graph with a fixed number of children for each node, in slots that may name the same child
-/// twice.
-struct Slots<const N: usize, const EDGES: usize> {
-    kinds: [NodeKind; N],
-    children: [u32; EDGES],
+/// Three scopes over 128 variables, of one or a row of any, and the same as sets; a fourth row is
+/// free.
+struct Scopes {
+    scopes: [Scope; 3],
+    bits: [u64; 8],
+    sets: [u128; 3],
 }
 
-impl<const N: usize, const EDGES: usize> Slots<N, EDGES> {
-    /// Any kinds, variables and children before their parents.
-    fn any(offsets: &[u32]) -> Self {
-        let mut slots = Slots {
-            kinds: [NodeKind::Sum; N],
-            children: [0; EDGES],
+impl Scopes {
+    fn any() -> Self {
+        // Sparse and equal rows as well as any: random ones would all overlap and all differ.
+        let word = || match below(4) {
+            _ if cfg!(kani) => any(),
+            0 => any(),
+            _ => 1 << below(64),
         };
-        for node in 0..N {
-            slots.kinds[node] = match below(VARIABLES + 2) {
-                VARIABLES => NodeKind::Product,
-                choice if choice < VARIABLES => NodeKind::Leaf {
-                    variable: choice.into(),
-                },
-                _ => NodeKind::Sum,
-            };
-            for slot in offsets[node]..offsets[node + 1] {
-                slots.children[slot as usize] = below(node as u8).into();
+        let (low, high) = (word(), word());
+        let mut bits = [low, high, low, high, word(), word(), any(), any()];
+        if cfg!(kani) || any() {
+            (bits[2], bits[3]) = (word(), word());
+        }
+        let mut scopes = [Scope::Row(0); 3];
+        let mut sets = [0; 3];
+        for i in 0..3 {
+            let row = below(3);
+            let variable = below(128);
+            if any() {
+                scopes[i] = Scope::One(variable.into());
+                sets[i] = 1 << variable;
+            } else {
+                scopes[i] = Scope::Row(row.into());
+                let begin = 2 * usize::from(row);
+                sets[i] = u128::from(bits[begin]) | u128::from(bits[begin + 1]) << 64;
             }
         }
-        slots
-    }
-
-    /// The scope of each node as a set of variables, and whether the graph is valid, by
-    /// definition.
-    fn definition(&self, offsets: &[u32]) -> ([u8; N], bool) {
-        let mut scopes = [0u8; N];
-        let mut valid = true;
-        for node in 0..N {
-            let (begin, end) = (offsets[node] as usize, offsets[node + 1] as usize);
-            if let NodeKind::Leaf { variable } = self.kinds[node] {
-                scopes[node] = 1 << variable;
-                valid &= begin == end;
-                continue;
-            }
-            valid &= begin < end;
-            for j in begin..end {
-                let scope = scopes[self.children[j] as usize];
-                for k in begin..j {
-                    let other = scopes[self.children[k] as usize];
-                    valid &= match self.kinds[node] {
-                        NodeKind::Sum => scope == other,
-                        _ => scope & other == 0,
-                    };
-                }
-            }
-            for j in begin..end {
-                scopes[node] |= scopes[self.children[j] as usize];
-            }
-        }
-        (scopes, valid)
+        Scopes { scopes, bits, sets }
     }
 }
 
-fn agrees_on_fixed_rows<const N: usize, const EDGES: usize>(offsets: &[u32]) {
-    let slots = Slots::<N, EDGES>::any(offsets);
-    let mut scopes = [Scope::One(0); N];
-    let mut bits = [0u64; N];
-    let graph = Graph {
-        kinds: &slots.kinds,
-        offsets,
-        children: &slots.children,
-    };
-    let mut space = ScopeSpace {
-        scopes: &mut scopes,
-        bits: &mut bits,
-    };
-    let outcome = spn::check(graph, usize::from(VARIABLES), &mut space);
-    let (truth, valid) = slots.definition(offsets);
-    assert!(outcome.is_ok() == valid);
-    if valid {
-        for i in 0..N {
-            let found = match scopes[i] {
-                Scope::One(variable) => 1 << variable,
-                Scope::Row(row) => bits[row as usize],
-            };
-            assert!(found == u64::from(truth[i]));
-        }
-    }
-    cover!(
-        valid && slots.kinds[N - 1] == NodeKind::Product && truth[N - 1].count_ones() == 3,
-        "a valid product of all variables"
-    );
-    cover!(valid && slots.kinds[N - 1] == NodeKind::Sum, "a valid sum");
-    cover!(
-        matches!(outcome, Err(Defect::NotComplete { .. })),
-        "a sum that is not complete"
-    );
-    cover!(
-        matches!(outcome, Err(Defect::NotDecomposable { .. })),
-        "a product that is not decomposable"
-    );
-}
-
-/// The validity checker accepts exactly the graphs that are complete and decomposable by
-/// definition, and finds the scope of every node.
+/// The step at a product: it is accepted exactly if no two of its children share a variable, and its
+/// scope is then the union of theirs; what is named otherwise is shared. With the step at a sum and
+/// induction over the nodes this is the definition, for graphs of any size.
 ///
 /// Claims: A4, L3
-/// Domain: every graph of 5 nodes over 3 variables, the last two with 2 children each; any kinds
-/// Slow: bits in rows that depend on the graph; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(7),
-    kani::solver(cadical)
-)]
+/// Domain: 3 children with any scopes over 128 variables, of one or of any row of bits
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
-fn validity_is_the_definition_for_two_inner_nodes() {
-    check(Cases::All(5u64.pow(5) * 9 * 16), || {
-        agrees_on_fixed_rows::<5, 4>(&[0, 0, 0, 0, 2, 4]);
+fn a_product_is_accepted_exactly_if_its_children_are_disjoint() {
+    check(Cases::Random(300_000), || {
+        let mut any = Scopes::any();
+        let (before, sets) = (any.bits, any.sets);
+        let mut space = ScopeSpace {
+            scopes: &mut any.scopes,
+            bits: &mut any.bits,
+        };
+        let outcome = check_decomposable(3, &[0, 1, 2], 2, &mut space, 3);
+        cover!(
+            outcome.is_ok() && sets[0] & 3 == 3 && sets[1] >> 64 != 0,
+            "disjoint"
+        );
+        cover!(outcome.is_err(), "shared");
+        match outcome {
+            Ok(()) => {
+                assert!(sets[0] & sets[1] == 0 && (sets[0] | sets[1]) & sets[2] == 0);
+                let union = u128::from(any.bits[6]) | u128::from(any.bits[7]) << 64;
+                assert!(union == sets[0] | sets[1] | sets[2]);
+            }
+            Err(Defect::NotDecomposable {
+                node,
+                first,
+                second,
+                variable,
+            }) => {
+                assert!(node == 3 && first < second && second < 3);
+                assert!((sets[first as usize] & sets[second as usize]) >> variable & 1 == 1);
+            }
+            Err(_) => panic!("no other defect is one of a product"),
+        }
+        // The scopes of other nodes stay as they are.
+        assert!(before[0] == any.bits[0] && before[1] == any.bits[1]);
+        assert!(before[2] == any.bits[2] && before[3] == any.bits[3]);
+        assert!(before[4] == any.bits[4] && before[5] == any.bits[5]);
     });
 }
 
-/// As for two inner nodes.
+/// The step at a sum: it is accepted exactly if all its children have one scope; the variable that
+/// is named otherwise is in one of the two scopes only.
 ///
 /// Claims: A4, L3
-/// Domain: every graph of 4 nodes over 3 variables, the last with 3 children; any kinds
-/// Slow: bits in rows that depend on the graph; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(6),
-    kani::solver(cadical)
-)]
+/// Domain: 3 children with any scopes over 128 variables, of one or of any row of bits
+#[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
-fn validity_is_the_definition_for_three_children() {
-    check(Cases::All(5u64.pow(4) * 27), || {
-        agrees_on_fixed_rows::<4, 3>(&[0, 0, 0, 0, 3]);
+fn a_sum_is_accepted_exactly_if_its_children_have_one_scope() {
+    check(Cases::Random(300_000), || {
+        let mut any = Scopes::any();
+        let sets = any.sets;
+        let space = ScopeSpace {
+            scopes: &mut any.scopes,
+            bits: &mut any.bits,
+        };
+        let outcome = check_complete(3, &[0, 1, 2], 2, &space);
+        cover!(outcome.is_ok() && sets[0] & 3 == 3, "one scope");
+        cover!(
+            matches!(outcome, Err(Defect::NotComplete { second: 2, .. })),
+            "the third child differs"
+        );
+        match outcome {
+            Ok(()) => assert!(sets[0] == sets[1] && sets[0] == sets[2]),
+            Err(Defect::NotComplete {
+                node,
+                first,
+                second,
+                variable,
+            }) => {
+                assert!(node == 3 && first == 0 && (second == 1 || second == 2));
+                assert!((sets[0] ^ sets[second as usize]) >> variable & 1 == 1);
+            }
+            Err(_) => panic!("no other defect is one of a sum"),
+        }
     });
 }
 
@@ -329,7 +315,7 @@ fn validity_is_the_definition_for_three_children() {
 #[cfg_attr(
     all(kani, kani_slow),
     kani::proof,
-    kani::unwind(6),
+    kani::unwind(3),
     kani::solver(cadical)
 )]
 #[cfg_attr(not(kani), test)]

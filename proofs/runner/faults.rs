@@ -44,7 +44,7 @@ pub const FAULTS: &[Fault] = &[
     fault("uniform over the support", "src/simplex/normalize.rs",
         "    let total = canonical_sum(values);\n    for value in values.iter_mut() {",
         "    let total = S::from_count(values.iter().filter(|v| !v.is_zero()).count());\n    for value in values.iter_mut() {\n        if !value.is_zero() {\n            *value = S::one();\n        }")
-        .by("normalization::normalize_of_2_small_doubles_is_the_quotient_by_the_sum"),
+        .by("normalization::normalize_is_every_entry_over_the_sum_of_all"),
     fault("forget to subtract the maximum", "src/simplex/normalize.rs",
         "*x = (*x - max).exp();",
         "*x = (*x).exp();")
@@ -107,19 +107,23 @@ pub const FAULTS: &[Fault] = &[
         "        if self.impossible() {\n            -1e3\n"),
     fault("add in the order given", "src/math/scalar.rs",
         "while slot > 0 && terms[i] < terms[order[slot - 1]] {",
-        "while slot > 0 && terms[i] < terms[order[slot - 1]] && n > SORTED {"),
+        "while slot > 0 && terms[i] < terms[order[slot - 1]] && n > SORTED {")
+        .by("sums::canonical_sums_add_from_the_smallest_to_the_largest"),
     fault("lose the upper bits of a term", "src/math/exact_sum.rs",
         "self.chunks[chunk + 2] += signed((wide >> 64) as u64);",
-        "self.chunks[chunk + 2] += 0;"),
+        "self.chunks[chunk + 2] += 0;")
+        .by("sums::exact_sum_loses_nothing"),
     fault("lose the sign of a term", "src/math/exact_sum.rs",
         "let sign = -((bits >> 63) as i64);",
-        "let sign = 0i64;"),
+        "let sign = 0i64;")
+        .by("sums::exact_sum_loses_nothing"),
     fault("give subnormals a hidden bit", "src/math/exact_sum.rs",
         "            (fraction, 0)",
         "            (fraction | 1 << 52, 0)"),
     fault("merge by overwriting", "src/math/exact_sum.rs",
         "            *a += b;",
-        "            *a = *b;"),
+        "            *a = *b;")
+        .by("sums::exact_sums_merge_to_the_sum_of_all_terms"),
     fault("bend the exponential", "src/math/elementary.rs",
         "    libm::exp(x)",
         "    libm::exp(x) * (1.0 + 4.0 * f64::EPSILON)"),
@@ -159,10 +163,12 @@ pub const FAULTS: &[Fault] = &[
         .by("bins::bin_totals_merge_in_any_order"),
     fault("accept an overlapping scope", "src/spn/validity.rs",
         "            if shared != 0 {",
-        "            if false {"),
+        "            if false {")
+        .by("spn_validity::a_product_is_accepted_exactly_if_its_children_are_disjoint"),
     fault("accept an incomplete sum", "src/spn/validity.rs",
         "            if differ != 0 {",
-        "            if false {"),
+        "            if false {")
+        .by("spn_validity::a_sum_is_accepted_exactly_if_its_children_have_one_scope"),
     fault("accept a node as its own child", "src/spn/validity.rs",
         "            if child >= node {",
         "            if child > node {"),
@@ -214,7 +220,7 @@ pub const FAULTS: &[Fault] = &[
     fault("divide by the number of classes", "src/simplex/normalize.rs",
         "    let total = canonical_sum(values);",
         "    let total = S::from_count(values.len());")
-        .by("normalization::normalize_of_2_small_doubles_is_the_quotient_by_the_sum"),
+        .by("normalization::normalize_is_every_entry_over_the_sum_of_all"),
     fault("add the first row only", "src/simplex/pool.rs",
         "S::sum(weights.iter().zip(rows).map(",
         "S::sum(weights.iter().zip(rows).take(1).map(")
@@ -232,10 +238,11 @@ pub const FAULTS: &[Fault] = &[
     fault("forget the smallest term", "src/math/scalar.rs",
         "    for &i in &order[..n] {",
         "    for &i in &order[1..n] {")
-        .by("normalization::normalize_of_2_small_doubles_is_the_quotient_by_the_sum"),
+        .by("sums::canonical_sum_of_two_is_their_sum_and_at_least_the_larger"),
     fault("lose the sign in the band", "src/math/banded_sum.rs",
         "band += (units ^ sign) - sign;",
-        "band += units + 0 * sign;"),
+        "band += units + 0 * sign;")
+        .by("sums::banded_sum_of_two_is_rounded_once"),
     fault("round a confidence up before binning it", "src/calibration/bins.rs",
         "(((2 * mantissa - 1) * bins - 1) >>",
         "((2 * mantissa * bins - 1) >>")
@@ -308,4 +315,16 @@ pub const FAULTS: &[Fault] = &[
         "correct: self.correct + other.correct,",
         "correct: self.correct.max(other.correct),")
         .by("bins::cells_of_the_grid_merge_in_any_order"),
+    fault("forget to divide", "src/simplex/normalize.rs",
+        "    divide_by_sum(logits);\n",
+        "")
+        .by("softmax::softmax_is_the_exponential_of_the_difference_over_the_sum_of_all"),
+    fault("scale the first entry only", "src/simplex/normalize.rs",
+        "        for value in values.iter_mut() {\n            *value = value.clone() * scale",
+        "        for value in values.iter_mut().take(1) {\n            *value = value.clone() * scale")
+        .by("normalization::normalize_is_every_entry_over_the_sum_of_all"),
+    fault("lose the union of scopes", "src/spn/validity.rs",
+        "            space.bits[start + word] |= bits;",
+        "            space.bits[start + word] = bits;")
+        .by("spn_validity::a_product_is_accepted_exactly_if_its_children_are_disjoint"),
 ];

@@ -88,7 +88,12 @@ fn prove(slow: bool) -> Result<bool, String> {
     let run = if policy == Policy::Off {
         kani::Run::NotRun("switched off by KANI=off".into())
     } else {
-        kani::run(&listed, slow, true)?
+        let timeout = if slow {
+            kani::SLOW_TIMEOUT
+        } else {
+            kani::TIMEOUT
+        };
+        kani::run(&listed, slow, true, timeout)?
     };
     if let kani::Run::NotRun(reason) = &run {
         println!("KANI NOT RUN: {reason}. What follows of Kani is its committed record.");
@@ -123,7 +128,7 @@ fn record_kani(all: bool) -> Result<bool, String> {
         }
     }
     let before = reach::snapshot()?;
-    let (verdicts, versions, reach) = match kani::run(&listed, false, all)? {
+    let (verdicts, versions, reach) = match kani::run(&listed, false, all, kani::SLOW_TIMEOUT)? {
         kani::Run::NotRun(reason) => return Err(format!("there is nothing to record: {reason}")),
         kani::Run::Done {
             verdicts,

@@ -28,7 +28,7 @@ mod sample;
 // Within the crate, for the proofs of its arithmetic.
 pub(crate) mod scaled;
 mod selective;
-mod validity;
+pub(crate) mod validity;
 
 pub use builder::{Builder, NodeId, Weight};
 pub use compiled::{Compiled, Workspace};

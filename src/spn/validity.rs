@@ -218,7 +218,7 @@ pub fn check(graph: Graph<'_>, variables: usize, space: &mut ScopeSpace<'_>) -> 
 }
 
 /// Compares the scope of every child with that of the first.
-fn check_complete(
+pub(crate) fn check_complete(
     node: u32,
     children: &[u32],
     words: usize,
@@ -248,7 +248,7 @@ fn check_complete(
 
 /// Unites the scopes of the children in row `row`, each of which must be disjoint from the
 /// union of those before it.
-fn check_decomposable(
+pub(crate) fn check_decomposable(
     node: u32,
     children: &[u32],
     words: usize,
