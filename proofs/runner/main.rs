@@ -88,12 +88,7 @@ fn prove(slow: bool) -> Result<bool, String> {
     let run = if policy == Policy::Off {
         kani::Run::NotRun("switched off by KANI=off".into())
     } else {
-        let timeout = if slow {
-            kani::SLOW_TIMEOUT
-        } else {
-            kani::TIMEOUT
-        };
-        kani::run(&listed, slow, true, timeout)?
+        kani::run(&listed, slow, true)?
     };
     if let kani::Run::NotRun(reason) = &run {
         println!("KANI NOT RUN: {reason}. What follows of Kani is its committed record.");
@@ -128,7 +123,7 @@ fn record_kani(all: bool) -> Result<bool, String> {
         }
     }
     let before = reach::snapshot()?;
-    let (verdicts, versions, reach) = match kani::run(&listed, false, all, kani::SLOW_TIMEOUT)? {
+    let (verdicts, versions, reach) = match kani::run(&listed, false, all)? {
         kani::Run::NotRun(reason) => return Err(format!("there is nothing to record: {reason}")),
         kani::Run::Done {
             verdicts,
