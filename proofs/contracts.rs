@@ -2,12 +2,11 @@
 //!
 //! A solver's own model of `exp` is a band that may miss the true value, so no proof goes through
 //! it. The stand-ins below keep the contracts of the functions they replace and nothing else that
-//! a proof could lean on; each asserts what the caller must keep. That `exp` and `ln` keep their
-//! contracts is checked in `elementary` and, for all singles, by
+//! a proof could lean on; each asserts what the caller must keep. That `exp` keeps its contract is
+//! checked in `elementary` and, for all singles, by
 //! `cargo run --example prove -- exhaustive`.
 
 use crate::math::{BandedSum, DoubleDouble, ExactSum, Field};
-use crate::simplex::SimplexError;
 use crate::spn::scaled::Scaled;
 use crate::spn::{Compiled, Evidence, QueryError, Workspace};
 
@@ -29,29 +28,9 @@ pub fn exp_of_non_positive(x: f64) -> f64 {
     }
 }
 
-/// `0 < x < 1 ⇒ ln x < 0`, finite; `ln 1 = 0`, `ln 0 = −∞`; the same argument gives the same
-/// result. The results are −1, −9/8, …, −15/8, by the upper bits of the argument.
-pub fn ln_of_probability(x: f64) -> f64 {
-    assert!(x >= 0.0 && x <= 1.0);
-    if x == 1.0 {
-        0.0
-    } else if x == 0.0 {
-        f64::NEG_INFINITY
-    } else {
-        let bits = x.to_bits();
-        let eighths = (bits >> 50 ^ bits >> 52) & 7;
-        -f64::from_bits(1023 << 52 | eighths << 49)
-    }
-}
-
 /// In place of the divisions at the end of `normalize` and `softmax`, where a proof is about what
 /// stands before them.
 pub fn leave_undivided<S: Field>(_: &mut [S]) {}
-
-/// In place of checking what `leave_undivided` left.
-pub fn accept<S: Field>(_: &[S], _: &S) -> Result<(), SimplexError> {
-    Ok(())
-}
 
 /// The slow path of a banded sum, for terms outside the band; a proof within the band shows that
 /// only zeros come here.
@@ -82,23 +61,6 @@ pub fn of_plain_sum(sum: &ExactSum) -> DoubleDouble {
         high: sum.special,
         low: 0.0,
     }
-}
-
-/// In place of a banded sum of multiples of 1/8: their number of eighths, exactly.
-pub fn add_eighths(sum: &mut BandedSum, terms: &[f64]) {
-    for &x in terms {
-        sum.band += i128::from((x * 8.0) as i16);
-    }
-}
-
-/// Merges two sums of eighths.
-pub fn merge_eighths(sum: &mut BandedSum, other: &BandedSum) {
-    sum.band += other.band;
-}
-
-/// The value of a sum of eighths.
-pub fn eighths(sum: &BandedSum) -> f64 {
-    f64::from(sum.band as i16) / 8.0
 }
 
 /// The way out where 128 bits do not decide a rounding; a proof of exact products shows that it is

@@ -1,9 +1,5 @@
 //! The product of factors in the log domain, which answers LPF-SPN: what it adds, what it excludes,
 //! and that taking a factor out or merging two pools is as if it had always been so.
-//!
-//! Logarithm, exponential and the exact sum are replaced by their contracts under Kani (see
-//! `contracts`; the proofs of the sum are in `sums`): logarithms are multiples of 1/8 there, and so
-//! the sums of a few of them are numbers of eighths.
 
 use super::engine::{Cases, below, check};
 use crate::math::ln;
@@ -42,40 +38,8 @@ fn score(terms: [Option<f64>; 2]) -> f64 {
 /// a positive weight excludes the class; a weight of zero means absent.
 ///
 /// Claims: L3, T1
-/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln by contract
-/// Slow: vectors throughout; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(4),
-    kani::solver(cadical)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::banded_sum::BandedSum::add_all,
-        super::contracts::add_eighths
-    )
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::banded_sum::BandedSum::merge,
-        super::contracts::merge_eighths
-    )
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
-)]
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2
+/// Enumerated only: the pool runs in vectors of the processor, chosen when it runs
 #[cfg_attr(not(kani), test)]
 fn log_scores_are_sums_of_weighted_logarithms() {
     check(Cases::All(15 * 15), || {
@@ -102,40 +66,8 @@ fn log_scores_are_sums_of_weighted_logarithms() {
 /// Two pools merged are the pool of both factors, score by score, in either order.
 ///
 /// Claims: L3, T1
-/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln by contract
-/// Slow: vectors throughout; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(4),
-    kani::solver(cadical)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::banded_sum::BandedSum::add_all,
-        super::contracts::add_eighths
-    )
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::banded_sum::BandedSum::merge,
-        super::contracts::merge_eighths
-    )
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
-)]
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2
+/// Enumerated only: the pool runs in vectors of the processor, chosen when it runs
 #[cfg_attr(not(kani), test)]
 fn merged_log_pools_are_the_pool_of_both() {
     check(Cases::All(15 * 15), || {
@@ -164,51 +96,8 @@ fn merged_log_pools_are_the_pool_of_both() {
 /// class that only the left-out factor excluded is possible again.
 ///
 /// Claims: L3, T1, T5
-/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln and exp by contract, without the divisions
-/// Slow: vectors throughout; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(4),
-    kani::solver(cadical)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::elementary::ln, super::contracts::ln_of_probability)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::elementary::exp, super::contracts::exp_of_non_positive)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::banded_sum::BandedSum::add_all,
-        super::contracts::add_eighths
-    )
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::math::banded_sum::BandedSum::merge,
-        super::contracts::merge_eighths
-    )
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::math::banded_sum::BandedSum::to_f64, super::contracts::eighths)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(crate::simplex::distribution::validate, super::contracts::accept)
-)]
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::stub(
-        crate::simplex::normalize::divide_by_sum,
-        super::contracts::leave_undivided
-    )
-)]
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2
+/// Enumerated only: the pool runs in vectors of the processor, chosen when it runs
 #[cfg_attr(not(kani), test)]
 fn leaving_a_factor_out_is_never_having_added_it() {
     check(Cases::All(15 * 15), || {
