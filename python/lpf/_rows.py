@@ -200,6 +200,20 @@ def coded(column: Any) -> tuple[npt.NDArray[np.int64], list[object]]:
     return np.array(found, dtype=np.int64), list(table)
 
 
+def _small(array: Any) -> Optional[tuple[npt.NDArray[np.int64], list[int]]]:
+    """Whole numbers from 0 to a few thousands, and which of them occur."""
+    dtype = getattr(array, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu" or not len(array):
+        return None
+    if array.min() < 0 or array.max() >= _MOST_COLUMNS:
+        return None
+    codes = np.require(array, dtype=np.int64, requirements="A")
+    counts = np.zeros(int(array.max()) + 1, dtype=np.int64)
+    for start in range(0, len(codes), _MOST_COLUMNS):
+        counts += np.bincount(codes[start : start + _MOST_COLUMNS], minlength=len(counts))
+    return codes, [int(value) for value in np.flatnonzero(counts)]
+
+
 def _labels(
     y: Any, classes: Optional[list[str]]
 ) -> tuple[npt.NDArray[np.int64], Optional[list[str]]]:
@@ -213,8 +227,14 @@ def _labels(
         found = np.require(array, dtype=np.int64, requirements="A")
         if not (len(found) and found.min() == _MISSING):
             return found, None
-    codes, values = coded(array)
     known = set(classes or ())
+    small = _small(array)
+    if small is not None:
+        # As they are, whether they are positions or their names are meant: nothing is copied.
+        found, numbers_in = small
+        named = any(str(value) in known for value in numbers_in)
+        return found, [str(value) for value in range(max(numbers_in) + 1)] if named else None
+    codes, values = coded(array)
     whole = all(isinstance(v, (int, np.integer, bool)) and abs(int(v)) < 2**63 for v in values)
     if whole and not any(str(value) in known for value in values):
         positions = np.array([int(value) for value in values], dtype=np.int64)  # type: ignore[call-overload]

@@ -117,6 +117,13 @@ def test_nothing_is_copied_but_a_batch():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < p.nbytes / 4, f"{peak} of {p.nbytes} bytes"
+    # Nor in a table, whose columns name the classes.
+    table = pd.DataFrame(p, columns=["prob_0", "prob_1", "prob_2", "prob_3"]).assign(label=y)
+    tracemalloc.start()
+    lpf.audit(table, threads=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < y.nbytes, f"{peak} of {p.nbytes} bytes"
 
 
 def test_one_dimension_is_the_probability_of_class_one(cancer):
