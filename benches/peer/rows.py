@@ -39,11 +39,25 @@ def block(seed):
     return "".join(f"s{s:02},{y},{a},{b},{c}\n" for s, y, (a, b, c) in rows).encode()
 
 
+# The peak that the kernel reports for a process counts what its memory was before it became the program:
+# a copy of this one, with all its blocks. So a small process starts the program, and says what it used.
+STARTER = """
+import os, sys
+said, *command = sys.argv[1:]
+_, status, used = os.wait4(os.posix_spawn(command[0], command, os.environ), 0)
+with open(said, "w") as out:
+    print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss, file=out)
+"""
+
+
 def run(arguments, blocks=None, rows=0):
     """Wall and processor seconds, peak MiB and output of a command, fed with rows where there are some."""
-    start = time.perf_counter()
-    with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen([LPF, *arguments], stdin=subprocess.PIPE if blocks else None, stdout=out)
+    with tempfile.TemporaryFile() as out, tempfile.NamedTemporaryFile("r") as said:
+        starter = [sys.executable, "-I", "-S", "-c", STARTER, said.name]
+        start = time.perf_counter()
+        child = subprocess.Popen(
+            [*starter, LPF, *arguments], stdin=subprocess.PIPE if blocks else None, stdout=out
+        )
 
         def feed():
             child.stdin.write(HEADER)
@@ -54,15 +68,15 @@ def run(arguments, blocks=None, rows=0):
         feeder = threading.Thread(target=feed) if blocks else None
         if feeder:
             feeder.start()
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        child.wait()
+        wall = time.perf_counter() - start
         if feeder:
             feeder.join()
-        if child.returncode not in (0, 1):
-            raise SystemExit(f"{arguments}: exit code {child.returncode}")
+        code, seconds, peak = said.read().split()
+        if int(code) not in (0, 1):
+            raise SystemExit(f"{arguments}: exit code {code}")
         out.seek(0)
-        seconds = used.ru_utime + used.ru_stime
-        return time.perf_counter() - start, seconds, used.ru_maxrss / 1024, out.read()
+        return wall, float(seconds), int(peak) / 1024, out.read()
 
 
 def exponent(points):

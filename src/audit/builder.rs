@@ -17,7 +17,7 @@ use crate::answer::Answerer;
 use crate::calibration::{Calibrated, MAX_BINS};
 use crate::error::{Error, ErrorKind, Result, setters};
 use crate::latent::Confidence;
-use crate::log::{Format, Limits, LogReader, MAX_TOLERANCE, Tolerance, check_names};
+use crate::log::{Format, Limits, LogReader, MAX_TOLERANCE, Reason, Tolerance, check_names};
 use crate::simplex::Distribution;
 
 /// Number of bins unless set: that of most reports of calibration errors since Guo et al. (2017).
@@ -109,6 +109,7 @@ impl<'a> Log<'a> {
         let Log { name, content, .. } = self;
         let limits = settings.answerer.limits();
         let format = self.format.or_else(|| format.cloned());
+        let stream = !matches!(content, Content::File(_));
         let reader = match content {
             Content::File(path) => {
                 LogReader::open_within(&path, &format.unwrap_or_default(), limits)
@@ -121,7 +122,7 @@ impl<'a> Log<'a> {
             Content::Tally(tally) => return Ok(*tally),
             Content::Rows(rows) => return settings.rows(&name, &rows),
         };
-        scan(&name, reader?, settings, progress)
+        scan(&name, stream, reader?, settings, progress)
     }
 }
 
@@ -332,7 +333,8 @@ impl<'a> Audit<'a> {
         self
     }
 
-    /// Called with the number of bytes that were read, as they are.
+    /// Called with the number of bytes that were read, as they are, and with 0 once all of them are and
+    /// only the checks are left to compute.
     pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
         self.progress = Progress(progress);
         self
@@ -369,6 +371,7 @@ impl<'a> Audit<'a> {
         if let Some(baseline) = &baseline {
             check_judgeable(baseline)?;
         }
+        (self.progress.0)(0);
         Ok(audit(&tally, baseline.as_ref(), &checks))
     }
 
@@ -519,12 +522,27 @@ impl<'a> Audit<'a> {
 }
 
 /// That there is something to judge: a prediction that can be scored, or an invalid one, which
-/// fails the check of validity. Without either nothing could fail, whatever the model.
+/// fails the check of validity. Without either nothing could fail, whatever the model; and where no row
+/// has numbers, they were looked for in the wrong place.
 fn check_judgeable(tally: &Tally) -> Result<()> {
-    if tally.usable() > 0 || tally.invalid > 0 {
+    let unusable = &tally.unusable;
+    let numbers = unusable.counts.get(&Reason::NotNumbers) != Some(&unusable.count());
+    if tally.usable() > 0 || tally.invalid > 0 && numbers {
         return Ok(());
     }
     let what = match tally.unusable.first.first() {
+        // The first of them is often in the file that the message is about.
+        Some(first)
+            if tally
+                .inputs
+                .first()
+                .is_some_and(|input| input.name == first.file) =>
+        {
+            format!(
+                "no row can be used; the first is line {}: {}: {}",
+                first.line, first.field, first.message
+            )
+        }
         Some(first) => format!(
             "no row can be used; the first: {}:{}: {}: {}",
             first.file, first.line, first.field, first.message

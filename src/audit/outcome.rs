@@ -187,6 +187,8 @@ impl Tool {
 pub struct Input {
     /// Its name as given; `-` for a stream without a name.
     pub name: String,
+    /// Whether it was no file, so that no command can name it.
+    pub stream: bool,
     /// SHA-256 of its bytes, in hexadecimal digits.
     pub sha256: String,
     /// Rows that are not blank; a CSV header is not a row.
@@ -215,7 +217,7 @@ pub struct Rejected {
     /// The first of them, by file and line; at most [`FIRST_REJECTIONS`].
     pub first: Vec<Rejection>,
     /// Why all checks but that of validity are withheld, if they are: too many rows were left out for what
-    /// was predicted in them.
+    /// stands in them.
     pub withheld: Option<String>,
 }
 

@@ -155,6 +155,7 @@ impl ScanSettings {
         tally.checked = n;
         tally.inputs.push(Input {
             name: name.to_string(),
+            stream: true,
             sha256: sha256(&bytes),
             rows: n,
             usable: n,
@@ -186,12 +187,14 @@ impl ScanSettings {
 /// calibration map. Rows that cannot be used are counted.
 pub(super) fn scan(
     name: &str,
+    stream: bool,
     mut reader: LogReader<'_>,
     settings: &ScanSettings,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Tally> {
     let mut work = Work {
         name,
+        stream,
         settings,
         slots: None,
         before: settings.tally(&ClassNames::Numbered(0))?,
@@ -211,8 +214,10 @@ pub(super) fn scan(
         done?;
         more = filled?;
         let read = reader.position();
-        progress(read - told);
-        told = read;
+        if read > told {
+            progress(read - told);
+            told = read;
+        }
         std::mem::swap(&mut batch, &mut next);
     }
     work.finish(&reader)
@@ -221,6 +226,7 @@ pub(super) fn scan(
 /// One log on its way into a tally.
 struct Work<'a> {
     name: &'a str,
+    stream: bool,
     settings: &'a ScanSettings,
     /// One tally a thread, once the classes are known.
     slots: Option<(ClassNames, Vec<Tally>)>,
@@ -329,6 +335,7 @@ impl Work<'_> {
         let map = self.settings.answerer.calibration();
         whole.inputs.push(Input {
             name: self.name.to_string(),
+            stream: self.stream,
             rows: self.rows,
             usable: whole.usable(),
             computed: whole.evidence.computed,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use rayon::prelude::*;
 
 use super::Failure;
+use super::display::message;
 use super::input::{InputOptions, is_stream};
 use super::options::{AnswerOptions, method_parser, threads};
 use super::output::{Output, check_distinct};
@@ -108,11 +109,12 @@ pub(super) fn run(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
                 let found = batch.classes(answerer.classes(), model);
                 known = found.map_err(|error| failed(error.into()))?;
                 if let Some(classes) = &known {
-                    check(args, map, classes)?;
+                    check(map, classes, args)?;
                 }
             }
-            if let (Some(header), false) = (reader.header(), headed) {
-                writer.text(&heading(header, &reader.reading(), sets))?;
+            // Not before it is known that the map is for these classes.
+            if let (Some(header), Some(_), false) = (reader.header(), &known, headed) {
+                writer.begin(heading(header, &reader.reading(), sets));
                 headed = true;
             }
             let nothing = ClassNames::Numbered(0);
@@ -163,17 +165,29 @@ fn heading(header: &[u8], reading: &Reading, sets: bool) -> Vec<u8> {
 }
 
 /// That the map is for these classes.
-fn check(args: &Args, map: &CalibrationFile, classes: &ClassNames) -> Result<(), Failure> {
+fn check(map: &CalibrationFile, classes: &ClassNames, args: &Args) -> Result<(), Failure> {
     let others = match (classes, &map.names) {
         (ClassNames::Named(own), Some(names)) => own.iter().ne(names),
         _ => false,
     };
     if map.classes != classes.len() || others {
-        return Err(Failure::Usage(format!(
-            "{}: the calibration map {} is for other classes than the log",
+        const SHOWN: usize = 12;
+        let listed = |name: &dyn Fn(usize) -> String, count: usize| {
+            let names: Vec<String> = (0..count.min(SHOWN)).map(name).collect();
+            let more = if count > SHOWN { ", …" } else { "" };
+            format!("{}{more}", names.join(", "))
+        };
+        let of_map = match &map.names {
+            Some(names) => listed(&|i| names.get(i).cloned().unwrap_or_default(), map.classes),
+            None => format!("{} without names", map.classes),
+        };
+        let of_log = listed(&|i| classes.name(i).into_owned(), classes.len());
+        let what = format!(
+            "{}: the calibration map {} is for other classes than the log: {of_map}, where the log has {of_log}",
             args.file.display(),
             args.calibration.display()
-        )));
+        );
+        return Err(Failure::Usage(message(&what)));
     }
     Ok(())
 }

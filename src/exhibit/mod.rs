@@ -211,6 +211,8 @@ pub enum Shape {
     Bars,
     /// Filled between this series and the one before it (or zero), for stacked parts.
     Area,
+    /// Filled between the first half of the points and the second, which comes back from right to left.
+    Band,
 }
 
 /// One series of points.
@@ -268,6 +270,21 @@ impl Series {
     /// A stacked part: [`Shape::Area`].
     pub fn area(name: &str, role: Role, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Series::new(name, role, Shape::Area, points)
+    }
+
+    /// The range between lower and upper ends at the same places: [`Shape::Band`].
+    pub fn band(
+        name: &str,
+        role: Role,
+        lower: impl IntoIterator<Item = (f64, f64)>,
+        upper: impl DoubleEndedIterator<Item = (f64, f64)>,
+    ) -> Self {
+        Series::new(
+            name,
+            role,
+            Shape::Band,
+            lower.into_iter().chain(upper.rev()),
+        )
     }
 
     /// The same with error bars.

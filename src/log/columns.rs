@@ -3,7 +3,8 @@
 //!
 //! In values separated by commas, semicolons, tabs or bars a header line names the columns, then each line is a prediction. A
 //! field may be quoted as RFC 4180 has it (`"a ""b"", c"`), but no field may hold a line break:
-//! lines are shared out among threads before anything is known about them.
+//! lines are shared out among threads before anything is known about them. A single column may also hold a
+//! list or a dictionary as Python writes it.
 
 use std::borrow::Cow;
 
@@ -11,6 +12,7 @@ use memchr::memchr;
 
 use super::brief::brief_name;
 use super::fields::{Fields, Found, listed_names};
+use super::format::Reading;
 use super::limits::{LimitError, Limits};
 use super::record::{Given, Label, Prediction, check_names};
 use super::row::{Reason, RowError};
@@ -74,6 +76,10 @@ pub enum ColumnsError {
     #[error("the columns: {0}")]
     Limit(#[from] LimitError),
 }
+
+/// Lines are shared out before they are cut into fields.
+const OPEN_QUOTE: &str = "a quoted field does not end on its line; a row is one line of separated values, and \
+                          Parquet and JSON lines hold texts of several";
 
 fn unreadable(what: impl Into<String>) -> RowError {
     RowError::new(Reason::Unreadable, "line", what)
@@ -192,6 +198,17 @@ impl Columns {
         super::fields::need(&self.names, name)
     }
 
+    /// The names of columns that hold neither classes nor probabilities nor the entity, at most
+    /// [`Reading::MOST`].
+    pub(super) fn others(&self) -> impl Iterator<Item = &str> {
+        let own = |at: usize| {
+            Some(at) == self.label || Some(at) == self.id || self.probabilities.contains(&at)
+        };
+        let others = self.names.iter().enumerate();
+        let others = others.filter(move |(at, name)| !name.is_empty() && !own(*at));
+        others.take(Reading::MOST).map(|(_, name)| &**name)
+    }
+
     /// How many columns there are.
     pub(super) fn width(&self) -> usize {
         self.names.len()
@@ -248,8 +265,7 @@ impl Columns {
                 self.assembled(count, field, |i| Cow::Borrowed(field(i)))
             }
             None => {
-                let fields = fields(text, self.separator)
-                    .ok_or_else(|| unreadable("a quoted field does not end on its line"))?;
+                let fields = fields(text, self.separator).ok_or_else(|| unreadable(OPEN_QUOTE))?;
                 let field = |i: usize| fields.get(i).map_or("", |f| &**f);
                 let owned = |i: usize| fields.get(i).cloned().unwrap_or_default();
                 self.assembled(fields.len(), field, owned)
@@ -298,7 +314,7 @@ impl Columns {
     /// The number of a field. An empty one is how many programs write NaN; where semicolons separate
     /// fields, a comma may stand before the decimals.
     fn number(&self, column: usize, field: &str) -> Result<f64, RowError> {
-        let parsed = match field {
+        let parsed = match untyped(field) {
             "" => Some(f64::NAN),
             field => match (field.parse(), self.separator) {
                 (Ok(value), _) => Some(value),
@@ -308,12 +324,16 @@ impl Columns {
         };
         parsed.ok_or_else(|| {
             let what = format!("{:?} is not a number", brief_name(field));
-            RowError::new(Reason::Shape, self.name(column), what)
+            RowError::of_answer(Reason::NotNumbers, self.name(column), what)
         })
     }
 
-    /// What a single field holds: a number, or a list of them in brackets.
+    /// What a single field holds: a number, a list of them in brackets, or one for each class by its name.
     fn single(&self, column: usize, field: &str) -> Result<Given<'static>, RowError> {
+        let object = field.strip_prefix('{').and_then(|f| f.strip_suffix('}'));
+        if let Some(object) = object {
+            return self.keyed(column, object);
+        }
         let list = field.strip_prefix('[').and_then(|f| f.strip_suffix(']'));
         let Some(list) = list else {
             return Ok(Given::Single(self.number(column, field)?));
@@ -322,6 +342,82 @@ impl Columns {
         let numbers = list.split(apart).filter(|number| !number.is_empty());
         let numbers = numbers.map(|number| self.number(column, number));
         Ok(Given::Each(numbers.collect::<Result<_, _>>()?))
+    }
+
+    /// What stands between the braces of an object, as Python and JSON write it.
+    fn keyed(&self, column: usize, object: &str) -> Result<Given<'static>, RowError> {
+        let wrong = || {
+            let what = format!(
+                "{:?} is no object with a number a class",
+                brief_name(object)
+            );
+            RowError::of_answer(Reason::NotNumbers, self.name(column), what)
+        };
+        let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+        let mut rest = object.trim();
+        while !rest.is_empty() {
+            let (key, after) = key(rest).ok_or_else(wrong)?;
+            let after = after.trim_start().strip_prefix(':').ok_or_else(wrong)?;
+            let (number, next) = after.split_once(',').unwrap_or((after, ""));
+            // A name takes much more room in memory than in the line.
+            let within = Limits::default().classes(keys.len() as u64 + 1);
+            within.map_err(|limit| {
+                RowError::of_answer(Reason::NotNumbers, self.name(column), limit.to_string())
+            })?;
+            keys.push(Cow::Owned(key));
+            numbers.push(self.number(column, number.trim())?);
+            rest = next.trim_start();
+        }
+        Ok(Given::Keyed(keys, numbers))
+    }
+}
+
+/// A number without the type that NumPy shows it with in a list: `np.float64(0.5)`.
+fn untyped(text: &str) -> &str {
+    let inside = |text: &'_ str| -> Option<(usize, usize)> {
+        let open = text.strip_prefix("np.")?.find('(')? + "np.(".len();
+        text.ends_with(')').then(|| (open, text.len() - 1))
+    };
+    inside(text).map_or(text, |(from, to)| text.get(from..to).unwrap_or(text))
+}
+
+/// The first key of an object, and what follows it: a text in quotes of either kind, or what stands before
+/// the colon.
+fn key(text: &str) -> Option<(String, &str)> {
+    let typed = text.strip_prefix("np.").and_then(|t| t.split_once('('));
+    let text = typed.map_or(text, |(_, inside)| inside);
+    let (key, rest) = match text.chars().next()? {
+        quote @ ('\'' | '"') => unquoted(text.get(1..)?, quote)?,
+        _ => {
+            let end = text.find([':', ')'])?;
+            (text.get(..end)?.trim().to_string(), text.get(end..)?)
+        }
+    };
+    match typed {
+        Some(_) => Some((key, rest.strip_prefix(')')?)),
+        None => Some((key, rest)),
+    }
+}
+
+/// A text up to its closing quote, and what follows; none where it does not end, or has an escape that
+/// Python and JSON do not share.
+fn unquoted(text: &str, quote: char) -> Option<(String, &str)> {
+    let mut out = String::new();
+    let mut chars = text.char_indices();
+    loop {
+        match chars.next()? {
+            (at, c) if c == quote => return Some((out, text.get(at + 1..)?)),
+            (_, '\\') => match chars.next()? {
+                (_, c @ ('\\' | '\'' | '"' | '/')) => out.push(c),
+                (at, 'u') => {
+                    let digits = text.get(at + 1..at + 5)?;
+                    out.push(char::from_u32(u32::from_str_radix(digits, 16).ok()?)?);
+                    chars.nth(3)?;
+                }
+                _ => return None,
+            },
+            (_, c) => out.push(c),
+        }
     }
 }
 
@@ -411,6 +507,57 @@ fn fields(text: &str, separator: u8) -> Option<Vec<Cow<'_, str>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What `str` of Python 3.11 with NumPy 2.4 and `json.dumps` write, and what is nothing of the kind.
+    #[test]
+    fn a_single_field_holds_what_python_writes() {
+        let header = b"label;probs";
+        let columns = Columns::of_header(header, &Fields::default(), &Limits::default()).unwrap();
+        let read = |field: &str| columns.single(1, field);
+        for list in [
+            "[0.25, 0.75]",
+            "[0.25 0.75]",
+            "[np.float64(0.25), np.float32(0.75)]",
+        ] {
+            assert_eq!(read(list).unwrap(), Given::Each(vec![0.25, 0.75]), "{list}");
+        }
+        let keyed = |names: [&str; 2]| {
+            let names = names.map(|name| Cow::Owned(name.to_string()));
+            Given::Keyed(names.to_vec(), vec![0.25, 0.75])
+        };
+        for (object, names) in [
+            ("{'a': 0.25, 'b': 0.75}", ["a", "b"]),
+            (r#"{"a":0.25,"b":0.75}"#, ["a", "b"]),
+            ("{0: 0.25, 1: 0.75}", ["0", "1"]),
+            (
+                "{np.int64(0): np.float64(0.25), np.int64(1): np.float64(0.75)}",
+                ["0", "1"],
+            ),
+            ("{np.str_('a'): 0.25, np.str_('b'): 0.75}", ["a", "b"]),
+            (
+                r#"{'it\'s, "x": {': 0.25, "caf\u00e9": 0.75}"#,
+                ["it's, \"x\": {", "café"],
+            ),
+            (r#"{"it's": 0.25, 'é\\': 0.75}"#, ["it's", "é\\"]),
+        ] {
+            assert_eq!(read(object).unwrap(), keyed(names), "{object}");
+        }
+        for wrong in [
+            "{'a' 0.25}",
+            "{'a: 0.25}",
+            "{'a': }x",
+            "{'a': x}",
+            "{a}",
+            "{'a\\n': 0.5}",
+            "{'\\ud800': 0.5}",
+            "np.float64(",
+            "np.)",
+            "abc",
+        ] {
+            let error = read(wrong).unwrap_err();
+            assert_eq!(error.reason, Reason::NotNumbers, "{wrong}");
+        }
+    }
 
     #[test]
     fn fields_are_cut_as_the_standard_has_it() {

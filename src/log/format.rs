@@ -49,6 +49,17 @@ impl Format {
 }
 
 impl Kind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::JsonLines => "JSON lines",
+            Kind::Json => "a JSON array",
+            Kind::Csv => "separated values",
+            Kind::Parquet => "Parquet",
+            Kind::Arrow => "Arrow IPC",
+        }
+    }
+
     /// The kind that the name of a file stands for, with or without `.gz` or `.zst` at its end. A `.json`
     /// file may be lines or an array.
     pub fn of_path(path: &Path) -> Option<Self> {
@@ -99,6 +110,9 @@ pub struct Reading {
     pub columns: u64,
     /// The class that a single probability is of; all others count against it.
     pub positive: Option<String>,
+    /// Further fields or columns, which no check reads: the first of them, at most [`Reading::MOST`].
+    #[serde(default)]
+    pub others: Vec<String>,
 }
 
 impl Reading {

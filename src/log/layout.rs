@@ -8,7 +8,7 @@ use super::columns::{Columns, ColumnsError};
 use super::fields::{Fields, Found, listed_names};
 use super::format::Reading;
 use super::lines::Batch;
-use super::record::{JsonLayout, Label, OF_COLUMNS, Prediction, canonical};
+use super::record::{JsonLayout, Label, OF_COLUMNS, OWN_FIELDS, Prediction, canonical};
 use super::row::{Reason, RowError};
 
 /// So many rows are looked at for fields with usual names.
@@ -120,7 +120,12 @@ impl Layout {
             ),
             _ => Default::default(),
         };
+        let others = match self.columns() {
+            Some(columns) => columns.others().map(str::to_string).collect(),
+            None => Vec::new(),
+        };
         Reading {
+            others,
             label,
             id,
             probabilities,
@@ -201,6 +206,19 @@ impl Search {
 
     pub(super) fn layout(&self) -> Layout {
         Layout::new(Shape::Json(self.layout.clone()), &self.positive)
+    }
+
+    /// The fields that hold nothing that a check reads, at most [`Reading::MOST`].
+    pub(super) fn others(&self) -> Vec<String> {
+        let layout = &self.layout;
+        let own = |name: &String| {
+            *name == layout.label
+                || layout.id.as_ref() == Some(name)
+                || layout.answer.contains(name)
+                || OWN_FIELDS.contains(&&**name)
+        };
+        let others = self.seen.iter().filter(|name| !own(name));
+        others.take(Reading::MOST).cloned().collect()
     }
 
     /// The names of fields, for messages, and what to do where they are those of pandas' orient="split".

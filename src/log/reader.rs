@@ -302,6 +302,10 @@ impl<'r> LogReader<'r> {
             return Reading::in_memory();
         }
         let layout = self.layout.as_deref();
+        let mut reading = layout.map(Layout::reading).unwrap_or_default();
+        if let Some(search) = &self.search {
+            reading.others = search.others();
+        }
         let format = match (self.kind, layout.map(|layout| &layout.shape)) {
             (Kind::JsonLines, _) => "JSON lines",
             (Kind::Json, _) => "JSON array",
@@ -318,7 +322,7 @@ impl<'r> LogReader<'r> {
         Reading {
             format: format.to_string(),
             compression: self.compression.map(|c| c.name().to_string()),
-            ..layout.map(Layout::reading).unwrap_or_default()
+            ..reading
         }
     }
 
@@ -610,7 +614,7 @@ impl LogBatch {
             Shape::Csv(columns) => {
                 let names = set.map(|set| set.iter().map(|&i| classes.name(i)));
                 let set = names.map(|names| names.collect::<Vec<_>>().join("|"));
-                csv_with(columns, line, answer, set.as_deref())
+                csv_with(columns, line, answer, classes, set.as_deref())
             }
             #[cfg(feature = "parquet")]
             Shape::Table { .. } => None,

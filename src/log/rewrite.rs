@@ -173,6 +173,16 @@ fn numbers(answer: &[f64]) -> String {
     format!("[{}]", numbers.join(","))
 }
 
+/// Numbers as a JSON object, by the names of their classes.
+fn object(answer: &[f64], classes: &ClassNames) -> Option<String> {
+    let pair = |(class, p): (usize, &f64)| {
+        let name = serde_json::to_string(&*classes.name(class)).ok()?;
+        Some(format!("{name}: {p:?}"))
+    };
+    let pairs: Option<Vec<String>> = answer.iter().enumerate().map(pair).collect();
+    Some(format!("{{{}}}", pairs?.join(", ")))
+}
+
 /// The fields that give a row another answer, in the form that it has there.
 pub(super) fn answer_text<'l>(
     row: &Prediction<'_>,
@@ -239,6 +249,7 @@ pub(super) fn csv_with(
     columns: &Columns,
     line: &[u8],
     answer: &[f64],
+    classes: &ClassNames,
     more: Option<&str>,
 ) -> Option<Vec<u8>> {
     let (line, end) = match line.strip_suffix(b"\r") {
@@ -253,11 +264,11 @@ pub(super) fn csv_with(
     match (columns.classes(), columns.probabilities.as_slice()) {
         (None, &[column]) => {
             let field = fields.get_mut(column)?;
-            let list = field.trim_start_matches([' ', '"']).starts_with('[');
-            let text = match (list, answer) {
-                (true, _) => csv_field(&numbers(answer), separator),
-                (false, [_, p]) => format!("{p:?}"),
-                (false, _) => return None,
+            let text = match (field.trim_start_matches([' ', '"']).chars().next(), answer) {
+                (Some('['), _) => csv_field(&numbers(answer), separator),
+                (Some('{'), _) => csv_field(&object(answer, classes)?, separator),
+                (_, [_, p]) => format!("{p:?}"),
+                _ => return None,
             };
             *field = Cow::Owned(text);
         }
@@ -336,10 +347,33 @@ mod tests {
         let header = b"id,label,p_a,note,p_b";
         let columns = Columns::of_header(header, &Fields::default(), &Limits::default()).unwrap();
         let line = b" 7,a,0.25,\"x, \"\"y\"\"\",0.75\r";
-        let changed = csv_with(&columns, line, &[0.5, 1e-20], Some("a|b,c"));
+        let changed = csv_with(
+            &columns,
+            line,
+            &[0.5, 1e-20],
+            &ClassNames::Numbered(2),
+            Some("a|b,c"),
+        );
         let want = " 7,a,0.5,\"x, \"\"y\"\"\",1e-20,\"a|b,c\"\r";
         assert_eq!(String::from_utf8(changed.unwrap()).unwrap(), want);
         let row = columns.prediction(want.trim_end_matches(",\"a|b,c\"\r").as_bytes());
         assert_eq!(row.unwrap().answer, Some(vec![0.5, 1e-20]));
+        // A single field keeps the form that it has.
+        let header = b"label,probs";
+        let columns = Columns::of_header(header, &Fields::default(), &Limits::default()).unwrap();
+        let names = ClassNames::Named(["a".to_string(), "b\"".to_string()].as_slice().into());
+        for (line, want) in [
+            (
+                "a,\"{'a': 0.25, 'b\"\"': 0.75}\"",
+                "a,\"{\"\"a\"\": 0.5, \"\"b\\\"\"\"\": 0.25}\"",
+            ),
+            ("a,\"[0.25, 0.75]\"", "a,\"[0.5,0.25]\""),
+            ("a,0.75", "a,0.25"),
+        ] {
+            let changed = csv_with(&columns, line.as_bytes(), &[0.5, 0.25], &names, None);
+            assert_eq!(String::from_utf8(changed.unwrap()).unwrap(), want);
+            let read = columns.prediction(want.as_bytes()).unwrap();
+            assert_eq!(read.answer.unwrap()[1], 0.25, "{want}");
+        }
     }
 }

@@ -45,6 +45,8 @@ pub enum Reason {
     NoAnswer,
     /// The answer or a factor is not a distribution.
     NotADistribution,
+    /// Something else than numbers where the answer belongs.
+    NotNumbers,
     /// Another number of classes, or other names.
     OtherClasses,
     /// A weight that is negative or not finite.
@@ -60,17 +62,11 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether rows that are left out for this reason are left out for what was predicted: the others are
-    /// then no fair sample of the log.
+    /// Whether rows that are left out for this reason are left out for what stands in them: the others are
+    /// then no fair sample of the log. An outcome that is not known yet is no such reason, nor is evidence
+    /// that the answer was not computed from here.
     pub fn selects(self) -> bool {
-        matches!(
-            self,
-            Reason::NotADistribution
-                | Reason::OtherClasses
-                | Reason::UnknownLabel
-                | Reason::Contradiction
-                | Reason::NoAnswer
-        )
+        !matches!(self, Reason::NoLabel | Reason::Weight | Reason::Posterior)
     }
 
     /// The reason in a few words.
@@ -80,6 +76,7 @@ impl Reason {
             Reason::Shape => "not a prediction",
             Reason::NoAnswer => "no answer",
             Reason::NotADistribution => "not a probability distribution",
+            Reason::NotNumbers => "something else where probabilities belong",
             Reason::OtherClasses => "other classes than the rest of the log",
             Reason::Weight => "a weight that is negative or not finite",
             Reason::Posterior => "a posterior or embedding that cannot be used",
@@ -133,6 +130,18 @@ impl RowError {
         RowError::new(Reason::NotADistribution, field, error.to_string())
     }
 
+    /// An answer that is none, for this reason; it is no distribution in any case.
+    pub(super) fn of_answer(
+        reason: Reason,
+        field: impl Into<String>,
+        what: impl Into<String>,
+    ) -> Self {
+        RowError {
+            invalid: Some((f64::NAN, String::new())),
+            ..RowError::new(reason, field, what)
+        }
+    }
+
     /// An error of parsing a line with these fields.
     pub(super) fn of_record(error: &RecordError, layout: &JsonLayout) -> Self {
         let in_answer = error.place.field == Some("probs");
@@ -154,19 +163,18 @@ impl RowError {
             ) => layout.label.clone(),
             _ => place,
         };
-        let reason = match error.fault {
+        let what = error.fault.to_string();
+        match error.fault {
             // Python writes NaN into JSON: not JSON, but its meaning is known.
-            Fault::NotJsonNumber { .. } if in_answer => Reason::NotADistribution,
-            Fault::NotUtf8 { .. } | Fault::Syntax { .. } | Fault::NotJsonNumber { .. } => {
-                Reason::Unreadable
+            Fault::NotJsonNumber { .. } if in_answer => {
+                RowError::of_answer(Reason::NotADistribution, field, what)
             }
-            _ => Reason::Shape,
-        };
-        let mut row = RowError::new(reason, field, error.fault.to_string());
-        if reason == Reason::NotADistribution {
-            row.invalid = Some((f64::NAN, String::new()));
+            Fault::NotUtf8 { .. } | Fault::Syntax { .. } | Fault::NotJsonNumber { .. } => {
+                RowError::new(Reason::Unreadable, field, what)
+            }
+            _ if in_answer => RowError::of_answer(Reason::NotNumbers, field, what),
+            _ => RowError::new(Reason::Shape, field, what),
         }
-        row
     }
 }
 
@@ -354,7 +362,7 @@ impl<'a> Prediction<'a> {
             }
             samples = Some(flat).filter(|flat| !flat.is_empty());
         }
-        let label = label_of(self.label.as_ref(), classes, rules.label_field);
+        let label = label_of(self.label.as_ref(), classes, self.binary, rules.label_field);
         Ok(Row {
             single: self.binary && answer.is_some(),
             answer,
@@ -373,6 +381,7 @@ impl<'a> Prediction<'a> {
 fn label_of(
     label: Option<&Label<'_>>,
     classes: &ClassNames,
+    single: bool,
     field: &str,
 ) -> Result<usize, RowError> {
     let Some(label) = label else {
@@ -393,8 +402,11 @@ fn label_of(
                 Some(x) if x.fract() != 0.0 => {
                     "; numbers that are no classes are not audited (regression)"
                 }
-                _ if listed(classes) == "0, 1" => {
+                None if single && are_positions(classes) => {
                     "; the setting `positive` names the class that the probability is of"
+                }
+                None if matches!(label, Label::Name(_)) && are_positions(classes) => {
+                    "; the setting `classes` names them, in the order of the probabilities"
                 }
                 _ => "",
             };
@@ -404,6 +416,11 @@ fn label_of(
             )))
         }
     }
+}
+
+/// Whether classes are called by their positions.
+fn are_positions(classes: &ClassNames) -> bool {
+    (0..classes.len()).all(|i| *classes.name(i) == *i.to_string())
 }
 
 /// Where each of many names stands: looking for one after the other would take the square of their number.

@@ -125,6 +125,22 @@ pub(super) fn finding(check: &Check) -> String {
     format!("{}{undecided}{stops}", check.sentence)
 }
 
+/// A step in words, and the command that does it where there is one.
+pub(super) fn step(next: &str) -> (String, Option<String>) {
+    match next.split_once('\n') {
+        Some((words, command)) => (escape_terminal(words), Some(escape_terminal(command))),
+        None => (escape_terminal(next), None),
+    }
+}
+
+/// The step when nothing may follow it on a line of its own.
+pub(super) fn step_in_line(next: &str) -> String {
+    match step(next) {
+        (words, Some(command)) => format!("{words} {command}"),
+        (words, None) => words,
+    }
+}
+
 /// `file:line`, with the name of the row where it has one.
 pub(super) fn place(row: &Offender) -> String {
     let id = if row.id.is_empty() {
@@ -259,6 +275,9 @@ pub(super) const SLICE_COLUMNS: [(&str, &str); 5] = [
     ("brier", "Brier"),
 ];
 
+/// How the step begins where a source of evidence hurts.
+pub(super) const LEAVE_OUT: &str = "Leave out source ";
+
 /// What to do where slices fail.
 pub(super) const SLICES_NEXT: &str = "One map cannot repair slices that err in opposite ways: select the \
     rows of each slice that fails, and fit a map to them with lpf calibrate.";
@@ -374,10 +393,22 @@ fn effect(effect: SourceEffect) -> &'static str {
     }
 }
 
-/// One row a check that was run.
-pub(super) fn checks_table(audit: &AuditReport) -> Table {
-    let run = |check: &&Check| !matches!(check.verdict, CheckVerdict::NotRun { .. });
-    let mut table = Table::new("checks", "Checks. Limits apply to intervals".to_owned());
+/// Checks with a limit.
+pub(super) const LIMITED: (&str, &str) = (
+    "checks",
+    "Checks with a limit, which applies to the interval",
+);
+/// Checks without one.
+pub(super) const UNLIMITED: (&str, &str) = ("information", "Checks without a limit");
+
+/// One row a check of one kind that was run.
+pub(super) fn checks_table(audit: &AuditReport, kind: (&str, &str)) -> Table {
+    let limited = kind == LIMITED;
+    let run = |check: &&Check| {
+        let run = !matches!(check.verdict, CheckVerdict::NotRun { .. }) || check.stops;
+        run && check.threshold.is_some() == limited
+    };
+    let mut table = Table::new(kind.0, kind.1.to_owned());
     for check in ordered(&audit.checks).into_iter().filter(run) {
         let interval = check.interval.map_or(String::new(), |i| {
             format!("{} to {}", digits(i.low), digits(i.high))
@@ -397,9 +428,15 @@ pub(super) fn checks_table(audit: &AuditReport) -> Table {
     table
 }
 
+/// How many rows could not be used.
+pub(super) fn unusable(count: u64) -> String {
+    let rows = if count == 1 { "row" } else { "rows" };
+    format!("{count} {rows} could not be used")
+}
+
 /// Why rows could not be used, and how many.
 pub(super) fn reasons_table(audit: &AuditReport) -> Table {
-    let title = format!("{} rows could not be used", audit.rejected.count);
+    let title = unusable(audit.rejected.count);
     let mut table = Table::new("rejected", title);
     for r in &audit.rejected.reasons {
         table.row([

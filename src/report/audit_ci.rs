@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::audit::{finding, limit, ordered, place, value};
+use super::audit::{finding, limit, ordered, place, step_in_line, value};
 use super::junit::junit_with;
 use super::{JunitCase, escape_json, escape_terminal, is_unseen, with_options};
 use crate::audit::{AuditReport, Check, CheckVerdict, SliceReport};
@@ -69,7 +69,7 @@ fn case(name: String, check: &Check) -> JunitCase {
 /// The finding, and what to do about it.
 fn with_next(check: &Check) -> String {
     match &check.next {
-        Some(next) => format!("{} {next}", finding(check)),
+        Some(next) => format!("{} {}", finding(check), step_in_line(next)),
         None => finding(check),
     }
 }

@@ -10,7 +10,10 @@ const MULTIPLES: usize = 12;
 
 /// The reliability diagram of some bins.
 fn reliability(title: &str, points: &[ReliabilityPoint]) -> Panel {
-    let of = |y: fn(&ReliabilityPoint) -> f64| points.iter().map(move |p| (p.confidence, y(p)));
+    let at = |p: &ReliabilityPoint| (p.confidence, p.accuracy);
+    let low = |p: &ReliabilityPoint| (p.confidence, p.accuracy_low);
+    let high = |p: &ReliabilityPoint| (p.confidence, p.accuracy_high);
+    let of = || points.iter();
     let diagonal = vec![(0.0, 0.0), (1.0, 1.0)];
     Panel::new(
         title,
@@ -18,9 +21,13 @@ fn reliability(title: &str, points: &[ReliabilityPoint]) -> Panel {
         Axis::linear("share that was right"),
         vec![
             Series::dashed("perfect calibration", Role::Guide, diagonal),
-            Series::dashed("true share at least", Role::Proven, of(|p| p.accuracy_low)),
-            Series::dashed("true share at most", Role::Proven, of(|p| p.accuracy_high)),
-            Series::line("this log", Role::Ours, of(|p| p.accuracy)),
+            Series::band(
+                "range of the true share",
+                Role::Proven,
+                of().map(low),
+                of().map(high),
+            ),
+            Series::line("this log", Role::Ours, of().map(at)),
         ],
     )
 }
@@ -90,13 +97,15 @@ pub(super) fn class_figures(audit: &AuditReport) -> Vec<Figure> {
         2 => &classes[1..],
         n => &classes[..n.min(MULTIPLES)],
     };
-    let mut panels = Vec::new();
+    let rows: u64 = classes.iter().map(|class| class.rows).sum();
+    let (mut roc, mut precision) = (Vec::new(), Vec::new());
+    let shares = || Axis::linear("precision").marked(&[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
     for class in shown {
         let name = shortened(&escape_terminal(&class.class));
         let area =
             |area: Option<f64>| area.map_or(String::new(), |a| format!(", area {}", digits(a)));
         let start = [(0.0, 0.0)].into_iter();
-        panels.push(Panel::new(
+        roc.push(Panel::new(
             format!("ROC of {name}{}", area(class.auroc)),
             Axis::linear("false positive rate"),
             Axis::linear("true positive rate"),
@@ -109,23 +118,41 @@ pub(super) fn class_figures(audit: &AuditReport) -> Vec<Figure> {
                 ),
             ],
         ));
-        panels.push(Panel::new(
+        // The curve begins where nothing is found, with the precision among the surest rows.
+        let first = class.precision_recall.first();
+        let first = first.map(|(_, precision)| (0.0, *precision));
+        let share = class.rows as f64 / rows.max(1) as f64;
+        precision.push(Panel::new(
             format!("Precision of {name}{}", area(class.average_precision)),
             Axis::linear("recall"),
-            Axis::linear("precision"),
-            vec![Series::area(
-                "this log",
-                Role::OursToo,
-                class.precision_recall.iter().copied(),
-            )],
+            shares(),
+            vec![
+                Series::dashed("by chance", Role::Guide, [(0.0, share), (1.0, share)]),
+                Series::area(
+                    "this log",
+                    Role::OursToo,
+                    first
+                        .into_iter()
+                        .chain(class.precision_recall.iter().copied()),
+                ),
+            ],
         ));
     }
-    let mut out = vec![Figure::new(
-        "curves",
-        "How well each class is told from the others: true against false positives, and precision \
-         against recall, as the probability from which on the class is named falls.",
-        panels,
-    )];
+    const ROC: &str = "How well each class is told from the others: true against false positives, as the \
+                       probability from which on the class is named falls.";
+    const PRECISION: &str = "Precision against recall, as the probability from which on the class is named \
+                             falls.";
+    let mut out = match (roc.len(), precision) {
+        // Of two classes there is one curve of each kind, side by side.
+        (1, more) => {
+            roc.extend(more);
+            vec![Figure::new("curves", format!("{ROC} {PRECISION}"), roc)]
+        }
+        (_, precision) => vec![
+            Figure::new("roc", ROC, roc),
+            Figure::new("precision", PRECISION, precision),
+        ],
+    };
     let of = classes
         .iter()
         .map(|class| (class.class.clone(), &class.reliability[..]));

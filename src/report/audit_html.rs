@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::audit::{
-    SLICES_NEXT, checks_table, digits, entities, finding, limit, ordered, place, promise,
-    provenance, reasons_table, slices_by, slices_promise, slices_table, sources_table, summary,
-    verdict,
+    LEAVE_OUT, LIMITED, SLICES_NEXT, UNLIMITED, checks_table, digits, entities, finding, limit,
+    ordered, place, promise, provenance, reasons_table, slices_by, slices_promise, slices_table,
+    sources_table, step, summary, verdict,
 };
 use super::audit_figures::{class_figures, confusion_table, figures, multiples};
 use super::audit_reading::{read_as, what_was_read};
@@ -13,7 +13,7 @@ use super::component::{self, Choice, Entry, Facts, Tone, badge, filter, more};
 use super::page::with_sections;
 use super::table::table_with;
 use super::{escape_html, escape_terminal, table_html, with_options};
-use crate::audit::{AuditReport, Check, CheckVerdict};
+use crate::audit::{AuditReport, Check, CheckVerdict, SourceEffect};
 
 pub(super) fn audit_html(audit: &AuditReport) -> String {
     let mut out = format!("<p class=\"loud\">{}</p>\n", safe(&summary(audit)));
@@ -27,15 +27,15 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
     }
     out.push_str("</ul>\n");
     out.push_str("<h2 id=\"summary\">Summary</h2>\n");
-    // Verdicts in their colour.
-    let verdicts: Vec<&CheckVerdict> = audit.checks.iter().map(|check| &check.verdict).collect();
-    out.push_str(&table_with(&checks_table(audit), |cell| {
-        let shown = cell.shown();
-        match verdicts.iter().find(|v| verdict(v) == shown) {
-            Some(v) => badge(tone(v).0, &shown),
-            None => escape_html(&shown),
-        }
-    }));
+    out.push_str(&steps(audit));
+    let limited = checks_table(audit, LIMITED);
+    if !limited.rows.is_empty() {
+        out.push_str(&judged(&limited));
+    }
+    let information = checks_table(audit, UNLIMITED);
+    if !information.rows.is_empty() {
+        out.push_str(&more(UNLIMITED.1, &judged(&information)));
+    }
     for words in entities(audit).into_iter().chain([promise(audit)]) {
         let _ = writeln!(out, "<p>{}</p>", safe(&words));
     }
@@ -114,6 +114,87 @@ pub(super) fn audit_html(audit: &AuditReport) -> String {
     with_sections("Audit of a log of predictions", &sections, &out)
 }
 
+/// What to do next: failures, and what is undecided, with their steps. Checks with the same step share it.
+fn steps(audit: &AuditReport) -> String {
+    let open =
+        |check: &&Check| check.stops || matches!(check.verdict, CheckVerdict::Undecided { .. });
+    let mut groups: Vec<(Option<&str>, Vec<&Check>)> = Vec::new();
+    for check in ordered(&audit.checks).into_iter().filter(open) {
+        let next = check.next.as_deref();
+        let same = groups
+            .iter_mut()
+            .find(|(other, _)| next.is_some() && *other == next);
+        match same {
+            Some((_, checks)) => checks.push(check),
+            None => groups.push((next, vec![check])),
+        }
+    }
+    let mut out = String::new();
+    for (next, checks) in groups {
+        out.push_str("<li><ul class=\"plain\">");
+        for check in checks {
+            let (id, title) = (safe(check.id), safe(check.title));
+            let (tone, said) = (tone(&check.verdict).0, verdict(&check.verdict));
+            let _ = write!(
+                out,
+                "<li>{} <a href=\"#{id}\">{title}</a>: {}</li>",
+                badge(tone, said),
+                safe(&finding(check))
+            );
+        }
+        out.push_str("</ul>");
+        out.push_str(&next.map_or(String::new(), step_html));
+        out.push_str("</li>");
+    }
+    // Unless a check has that step already.
+    let left_out = |check: &Check| {
+        check
+            .next
+            .as_deref()
+            .is_some_and(|n| n.starts_with(LEAVE_OUT))
+    };
+    if let Some(worst) = audit.sources.first()
+        && worst.effect == SourceEffect::Hurts
+        && !audit.checks.iter().any(left_out)
+    {
+        let _ = write!(
+            out,
+            "<li>{} <a href=\"#sources\">Source {}</a> → Leave it out, and answer again.</li>",
+            badge(Tone::Bad, "✗ hurts"),
+            safe(&worst.id)
+        );
+    }
+    if audit.summary.failed_slices > 0 {
+        let _ = write!(
+            out,
+            "<li>{} <a href=\"#slices\">{} of {} slices</a> → {SLICES_NEXT}</li>",
+            badge(Tone::Bad, "✗ fail"),
+            audit.summary.failed_slices,
+            audit.summary.slices
+        );
+    }
+    match out.is_empty() {
+        true => out,
+        false => {
+            format!("<h3 id=\"next\">What to do next</h3>\n<ul class=\"plain steps\">{out}</ul>\n")
+        }
+    }
+}
+
+/// A step, its command on a line of its own.
+fn step_html(next: &str) -> String {
+    let (words, command) = step(next);
+    let command = command.map(|command| {
+        let command = escape_html(&command);
+        format!("<code class=\"step\">{command}</code>")
+    });
+    format!(
+        "<p>→ {}{}</p>",
+        escape_html(&words),
+        command.unwrap_or_default()
+    )
+}
+
 /// A table whose verdicts have their colour.
 fn judged(table: &crate::exhibit::Table) -> String {
     table_with(table, |cell| {
@@ -122,6 +203,7 @@ fn judged(table: &crate::exhibit::Table) -> String {
             Some("✓") => Tone::Good,
             Some("✗") => Tone::Bad,
             Some("?") => Tone::Mixed,
+            Some("i") if shown == verdict(&CheckVerdict::Information) => Tone::Open,
             _ => return escape_html(&shown),
         };
         badge(tone, &shown)
@@ -236,7 +318,7 @@ fn entry(check: &Check) -> String {
         );
     }
     if let Some(next) = &check.next {
-        facts.html("what to do", &safe(next));
+        facts.html("what to do", &step_html(next));
     }
     let mut body = facts.finish();
     if !check.worst.is_empty() {

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::audit::{
-    checks_table, digits, entities, finding, ordered, place, promise, provenance, reasons_table,
-    slices_by, slices_promise, slices_table, sources_table, summary, verdict,
+    LIMITED, UNLIMITED, checks_table, digits, entities, finding, ordered, place, promise,
+    provenance, reasons_table, slices_by, slices_promise, slices_table, sources_table, step,
+    summary, verdict,
 };
 use super::audit_reading::{read_as, what_was_read};
 use super::{escape_markdown, escape_terminal, table_markdown, with_options};
@@ -16,8 +17,17 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
         if audit.summary.passed { "✓" } else { "✗" },
         escape_markdown(&summary(audit)),
         opening(audit),
-        table_markdown(&checks_table(audit))
+        table_markdown(&checks_table(audit, LIMITED))
     );
+    let information = checks_table(audit, UNLIMITED);
+    if !information.rows.is_empty() {
+        let _ = writeln!(
+            out,
+            "<details><summary>{}</summary>\n\n{}\n</details>\n",
+            information.title,
+            table_markdown(&information)
+        );
+    }
     for words in entities(audit).into_iter().chain([promise(audit)]) {
         let _ = writeln!(out, "{}\n", escape_markdown(&words));
     }
@@ -51,11 +61,11 @@ pub(super) fn audit_markdown(audit: &AuditReport) -> String {
             escape_markdown(&escape_terminal(&finding(check)))
         );
         if let Some(next) = &check.next {
-            let _ = writeln!(
-                out,
-                "What to do: {}\n",
-                escape_markdown(&escape_terminal(next))
-            );
+            let (words, command) = step(next);
+            let _ = writeln!(out, "What to do: {}\n", escape_markdown(&words));
+            if let Some(command) = command {
+                let _ = writeln!(out, "{}\n", code(&command));
+            }
         }
         for row in &check.worst {
             let _ = writeln!(out, "- {}: {}", code(&place(row)), digits(row.value));

@@ -30,6 +30,9 @@ pub(super) fn read_as(input: &Input) -> String {
     if let Some(id) = &reading.id {
         out.push_str(&format!("; entity: {id}"));
     }
+    if !reading.others.is_empty() {
+        out.push_str(&format!("; other fields: {}", reading.others.join(", ")));
+    }
     out
 }
 

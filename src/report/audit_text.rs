@@ -1,10 +1,11 @@
 //! An audit as text, for a terminal or a file.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::audit::{
     SLICE_COLUMNS, SLICES_NEXT, digits, entities, finding, limit, ordered, outcome, place, promise,
-    provenance, slice_verdict, slices_by, slices_promise, summary, value, verdict,
+    provenance, slice_verdict, slices_by, slices_promise, step, summary, unusable, value, verdict,
 };
 use super::audit_reading::{read_as, what_was_read};
 use super::{escape_terminal, with_options};
@@ -32,6 +33,7 @@ pub(super) fn audit_text(audit: &AuditReport, style: TextStyle) -> String {
     let mut out = Text {
         out: String::new(),
         style,
+        step: None,
     };
     out.inputs("Audit of", &audit.inputs);
     if !audit.baseline.is_empty() {
@@ -78,6 +80,8 @@ pub(super) fn audit_text(audit: &AuditReport, style: TextStyle) -> String {
 struct Text {
     out: String,
     style: TextStyle,
+    /// What was said last of what to do.
+    step: Option<String>,
 }
 
 impl Text {
@@ -94,7 +98,8 @@ impl Text {
     /// The words of a text in lines of a width; a longer word has a line of its own.
     fn broken(&mut self, first: &str, further: &str, text: &str, width: usize) {
         let (mut line, mut empty) = (first.to_owned(), true);
-        for word in text.split(' ') {
+        for word in words(text) {
+            let word = &*word;
             let longer = visible(&line) + usize::from(!empty) + visible(word) > width;
             if longer && !empty {
                 let _ = writeln!(self.out, "{}", line.trim_end());
@@ -138,7 +143,7 @@ impl Text {
             return;
         }
         self.line(0, "");
-        self.line(0, &format!("{} rows could not be used:", rejected.count));
+        self.line(0, &format!("{}:", unusable(rejected.count)));
         for reason in &rejected.reasons {
             let _ = writeln!(self.out, "  {:>9}  {}", reason.count, reason.reason);
         }
@@ -205,8 +210,18 @@ impl Text {
         for row in check.worst.iter().take(SHOWN_OFFENDERS) {
             self.line(INDENT, &format!("{}: {}", place(row), digits(row.value)));
         }
-        if let Some(next) = &check.next {
-            self.line(INDENT, &format!("→ {}", escape_terminal(next)));
+        match &check.next {
+            Some(next) if self.step.as_ref() == Some(next) => self.line(INDENT, "→ The same step."),
+            Some(next) => {
+                let (words, command) = step(next);
+                self.line(INDENT, &format!("→ {words}"));
+                if let Some(command) = command {
+                    // Never broken, so that it can be copied.
+                    let _ = writeln!(self.out, "{}{command}", " ".repeat(INDENT + 2));
+                }
+                self.step = Some(next.clone());
+            }
+            None => {}
         }
     }
 
@@ -293,6 +308,22 @@ impl Text {
             Some(width) => self.broken("", &" ".repeat(INDENT), &line, width),
         }
     }
+}
+
+/// The words of a text; an interval in brackets is one.
+fn words(text: &str) -> Vec<Cow<'_, str>> {
+    let mut out: Vec<Cow<'_, str>> = Vec::new();
+    let mut open = false;
+    for word in text.split(' ') {
+        match out.last_mut() {
+            Some(last) if open && word.contains(']') => {
+                *last = Cow::Owned(format!("{last} {word}"));
+            }
+            _ => out.push(Cow::Borrowed(word)),
+        }
+        open = word.starts_with('[') && word.ends_with(',');
+    }
+    out
 }
 
 /// The number of characters, without those that set a colour.

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write};
 
 use super::{escape_html, svg};
-use crate::exhibit::Figure;
+use crate::exhibit::{Figure, Panel};
 
 /// What a colour says besides the word: nothing that the word does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,10 +123,26 @@ pub(super) fn filter(what: &str, choices: &[Choice<'_>]) -> String {
     out
 }
 
-/// A figure with its caption.
+/// From so many panels on, each is drawn smaller.
+const MANY: usize = 5;
+
+/// A figure with its caption. Each panel is a picture of its own, so that as many stand side by side as
+/// there is room for.
 pub(super) fn figure(figure: &Figure, safe: fn(&str) -> String) -> String {
-    let (image, caption) = (svg(figure), safe(&figure.caption));
-    format!("<figure>{image}<figcaption>{caption}</figcaption></figure>\n")
+    let caption = safe(&figure.caption);
+    let alone = |panel: &Panel| svg(&Figure::new(&figure.id, &*panel.title, vec![panel.clone()]));
+    let images: String = match figure.panels.len() {
+        0 | 1 => svg(figure),
+        _ => figure.panels.iter().map(alone).collect(),
+    };
+    let many = if figure.panels.len() < MANY {
+        ""
+    } else {
+        " many"
+    };
+    format!(
+        "<figure><div class=\"panels{many}\">{images}</div><figcaption>{caption}</figcaption></figure>\n"
+    )
 }
 
 /// Something that is closed until it is opened.

@@ -417,7 +417,7 @@ pub(super) fn audit(
     }
 }
 
-/// The largest share of rows that may be left out for what was predicted in them before the others are no
+/// The largest share of rows that may be left out for what stands in them before the others are no
 /// fair sample of the log any more.
 const MOST_LEFT_OUT: f64 = 0.1;
 
@@ -438,7 +438,7 @@ fn withheld(tally: &Tally) -> Option<String> {
         return None;
     }
     Some(format!(
-        "withheld, as {left_out} of {rows} rows were left out for what was predicted in them (most: {}), and \
+        "withheld, as {left_out} of {rows} rows were left out for what stands in them (most: {}), and \
          more than 1 in 10 leaves no fair sample of the log",
         reason.words()
     ))

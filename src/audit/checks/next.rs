@@ -1,4 +1,5 @@
-//! What to do about a check that failed or is undecided: a command, or a step.
+//! What to do about a check that failed or is undecided: a step in words, and where there is one a command
+//! behind a line break, as a shell takes it.
 
 use crate::aggregate::{Method, aggregate};
 use crate::audit::by::EVIDENCE;
@@ -60,34 +61,72 @@ impl Said<'_> {
                     .to_string()
             }
             "coverage" | "set_size" => format!(
-                "Fit the sets anew: lpf calibrate {} --method conformal --output sets.json",
-                self.file()
+                "Fit the sets anew:\nlpf calibrate {} --method conformal --output sets.json",
+                self.fitted()
             ),
             _ => self.worst(sources),
         }
     }
 
-    /// The log as an argument, with the options that say how it is read.
-    fn file(&self) -> String {
-        let name = match &self.tally.inputs[..] {
-            [only] => quoted(&only.name),
+    /// Each file as an argument; none where one is no file.
+    fn files(&self) -> Option<Vec<String>> {
+        /// A command with more is not read.
+        const MOST: usize = 8;
+        let inputs = &self.tally.inputs;
+        let all = inputs.len() <= MOST && !inputs.iter().any(|input| input.stream);
+        all.then(|| inputs.iter().map(|input| quoted(&input.name)).collect())
+    }
+
+    /// The log as arguments of `lpf audit`, with the options that say how it is read.
+    fn audited(&self) -> String {
+        let settings = &self.tally.settings;
+        let files = self.files().map(|files| files.join(" "));
+        let tolerance = match settings.digits {
+            true => String::new(),
+            false => format!("--tolerance {}", settings.tolerance),
+        };
+        joined([
+            &files.unwrap_or_else(|| "LOG".to_string()),
+            &settings.reading,
+            &tolerance,
+            &self.answered("--method"),
+        ])
+    }
+
+    /// The same for `lpf calibrate`, which takes one file to fit on and one to judge by.
+    fn fitted(&self) -> String {
+        let log = match self.files().as_deref() {
+            Some([only]) => only.clone(),
+            Some([first, second, ..]) => format!("{first} --judge {second}"),
             _ => "LOG".to_string(),
         };
-        match self.tally.settings.reading.is_empty() {
-            true => name,
-            false => format!("{name} {}", self.tally.settings.reading),
+        joined([
+            &log,
+            &self.tally.settings.reading,
+            &self.answered("--aggregation"),
+        ])
+    }
+
+    /// How evidence is answered, where that is asked for and not as usual.
+    fn answered(&self, option: &str) -> String {
+        let settings = &self.tally.settings;
+        match settings.method() {
+            Some(method) if settings.from_evidence && method != Method::Spn => {
+                format!("{option} {}", method.name())
+            }
+            _ => String::new(),
         }
     }
 
     fn calibrate(&self) -> String {
-        let file = self.file();
         let again = match self.tally.settings.calibration {
-            Some(_) => "The map does not fit these rows; fit one anew",
+            Some(_) => "The map does not fit these rows. Fit one anew",
             None => "Fit a calibration map",
         };
         format!(
-            "{again}: lpf calibrate {file} --method auto --output cal.json; then audit rows that it has \
-             not seen with --calibration cal.json."
+            "{again}, then audit rows that it has not seen with --calibration cal.json:\nlpf calibrate {} \
+             --method auto --output cal.json",
+            self.fitted()
         )
     }
 
@@ -115,9 +154,9 @@ impl Said<'_> {
             .map(|m| (fits(m), m));
         match counts.max_by_key(|(count, _)| *count) {
             Some((count, method)) if 2 * count > total => format!(
-                "{count} of {total} sampled answers are those of --method {0}: lpf audit {1} --method {0}",
+                "{count} of {total} sampled answers are those of --method {0}:\nlpf audit {1} --method {0}",
                 method.name(),
-                self.file()
+                self.audited()
             ),
             _ => "None of the other methods gives these answers; if they come from another one, do not \
                   compare them: --method none."
@@ -140,20 +179,49 @@ impl Said<'_> {
             .any(|row| row.ids.iter().any(Option::is_some));
         if has_ids && !by.iter().any(|by| by == EVIDENCE) {
             return format!(
-                "See which source is to blame: lpf audit {} --by {EVIDENCE}",
-                self.file()
+                "See which source is to blame:\nlpf audit {} --by {EVIDENCE}",
+                self.audited()
             );
         }
-        match by.is_empty() {
-            true => format!(
-                "See where it is worst: lpf audit {} --by FIELD",
-                self.file()
-            ),
-            false => {
-                "The worst slices are listed first; no calibration map repairs this.".to_string()
-            }
+        if !by.is_empty() {
+            return "The worst slices are listed first; no calibration map repairs this."
+                .to_string();
         }
+        let fields: Vec<&String> = self.fields().collect();
+        let Some((first, others)) = fields.split_first() else {
+            return "No calibration map repairs this, and the log has no further field that shows where it is \
+                    worst."
+                .to_string();
+        };
+        let more = match others {
+            [] => String::new(),
+            others => {
+                let names = others.iter().map(|name| name.as_str());
+                format!(" (or {})", names.collect::<Vec<_>>().join(", "))
+            }
+        };
+        format!(
+            "See where it is worst, by {first}{more}:\nlpf audit {} --by {}",
+            self.audited(),
+            quoted(first)
+        )
     }
+
+    /// Fields that rows may be told apart by: not the numbers of rows that pandas writes beside them.
+    fn fields(&self) -> impl Iterator<Item = &String> {
+        const MOST: usize = 5;
+        const NUMBERS: [&str; 3] = ["index", "Unnamed: 0", "__index_level_0__"];
+        let first = self.tally.inputs.first();
+        let others = first.into_iter().flat_map(|input| &input.reading.others);
+        let telling = others.filter(|name| !NUMBERS.contains(&&***name) && !name.contains('\n'));
+        telling.take(MOST)
+    }
+}
+
+/// Words of a command, without those that are empty.
+fn joined<const N: usize>(words: [&str; N]) -> String {
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A name as a shell takes it.

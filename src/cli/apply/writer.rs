@@ -13,6 +13,8 @@ use crate::log::{Format, Kind, Limits, LogReader};
 pub(super) struct Writer {
     output: Output,
     form: Form,
+    /// Written with the first rows, so that an error in these leaves nothing behind.
+    header: Vec<u8>,
 }
 
 enum Form {
@@ -88,6 +90,14 @@ impl Writer {
         let path = &args.file;
         let usage = |what: &str| Failure::Usage(format!("{}: {what}", path.display()));
         let failed = |error: Error| Failure::of(error, path);
+        if let Some(named) = args.output.as_deref().and_then(Kind::of_path)
+            && named != reader.kind()
+        {
+            let format = reader.kind().name();
+            return Err(usage(&format!(
+                "--output: what comes out is {format} like the log; give the file a name for that"
+            )));
+        }
         let form = match reader.kind() {
             Kind::JsonLines | Kind::Json | Kind::Csv => Form::Lines {
                 array: reader.kind() == Kind::Json,
@@ -123,7 +133,11 @@ impl Writer {
             }
         };
         let _ = (limits, format, failed);
-        Ok(Writer { output, form })
+        Ok(Writer {
+            output,
+            form,
+            header: Vec::new(),
+        })
     }
 
     /// Whether rows are written as lines.
@@ -131,8 +145,13 @@ impl Writer {
         matches!(self.form, Form::Lines { .. })
     }
 
+    /// What stands before the first row.
+    pub(super) fn begin(&mut self, header: Vec<u8>) {
+        self.header = header;
+    }
+
     /// Writes text as it is.
-    pub(super) fn text(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn text(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match &mut self.form {
             Form::Lines { packed, .. } => {
                 let bytes = packed.pack(bytes);
@@ -146,7 +165,10 @@ impl Writer {
 
     /// Writes rows, or ends with the first that is wrong.
     pub(super) fn rows(&mut self, rows: Vec<Result<Applied, Failure>>) -> Result<(), Failure> {
-        let mut text = Vec::new();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut text = std::mem::take(&mut self.header);
         for row in rows {
             match (row?, &mut self.form) {
                 (Applied::Line(mut line), Form::Lines { array, begun, .. }) => {

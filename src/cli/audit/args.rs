@@ -29,7 +29,7 @@ An item may have a posterior beside its factor: \"mu\" with \"sigma\" (standard 
 (a list of rows). Weights are then compared with it, and assumption A2 is checked. With --model an item
 may have a posterior or an \"embedding\" instead of its factor.
 Rows that cannot be used are counted, and the first 20 are listed; --strict makes them an error. Where more
-than one in ten is left out for what was predicted in it, no check is made of the rest.
+than one in ten is left out for what stands in it, no check is made of the rest.
 
 A check passes if its whole interval is on the good side of its limit, fails if all of it is on the
 bad side, and is otherwise undecided; it then says how many rows would decide.

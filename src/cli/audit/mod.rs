@@ -48,7 +48,15 @@ fn run_in_threads(args: &Args, limits: &Limits) -> Result<ExitCode, Failure> {
     check_limits(args, &gate, &file)?;
     let answerer = answerer(args, limits)?;
     let bar = progress(&args.files);
-    let advance = |bytes| bar.inc(bytes);
+    let advance = |bytes| match bytes {
+        0 => {
+            bar.set_style(style(
+                "{spinner} {bytes} read; the checks are computed, {elapsed}",
+            ));
+            bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        }
+        bytes => bar.inc(bytes),
+    };
     let audit = audit(args, &gate, &answerer)?.progress(&advance);
     let mut output = Output::create(args.partial.as_deref().or(args.output.as_deref()))?;
     let strict = args.strict || gate.strict.unwrap_or(false);
@@ -159,7 +167,26 @@ fn reading(args: &Args) -> String {
             args.classes.as_ref().map(|names| names.join(",")),
         ),
     ];
-    let given = options.into_iter().filter_map(|(option, value)| {
+    let files = [
+        ("--model", &args.model),
+        ("--aggregator", &args.aggregator),
+        ("--config", &args.settings.config),
+    ];
+    let files = files.map(|(option, file)| {
+        let name = file
+            .as_ref()
+            .map(|file| file.to_string_lossy().into_owned());
+        (option, name)
+    });
+    let format = input.input_format.and_then(|format| {
+        let value = clap::ValueEnum::to_possible_value(&format)?;
+        Some(value.get_name().to_string())
+    });
+    let options = options
+        .into_iter()
+        .chain(files)
+        .chain([("--input-format", format)]);
+    let given = options.filter_map(|(option, value)| {
         let value = value?;
         let plain = |c: char| c.is_alphanumeric() || "_-.,:/".contains(c);
         Some(match !value.is_empty() && value.chars().all(plain) {
@@ -167,7 +194,14 @@ fn reading(args: &Args) -> String {
             false => format!("{option} '{}'", value.replace('\'', r"'\''")),
         })
     });
-    given.collect::<Vec<_>>().join(" ")
+    let mut given: Vec<String> = given.collect();
+    if input.answer_from_evidence {
+        given.push("--answer-from-evidence".to_string());
+    }
+    if args.model.is_some() {
+        given.push(format!("--samples {} --seed {}", args.samples, args.seed));
+    }
+    given.join(" ")
 }
 
 /// That the arguments go together.

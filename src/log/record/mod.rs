@@ -31,6 +31,7 @@ use std::fmt;
 pub use entity::{ClassNames, Completed, DEFAULT_TOLERANCE, Entity, Expectations, check_names};
 pub(super) use entity::{canonical, listed, position};
 pub(super) use parse::OF_COLUMNS;
+pub(super) use prediction::OWN_FIELDS;
 pub use prediction::{Given, JsonLayout, LoggedUncertainty, Prediction};
 
 use super::brief::brief_name;

@@ -66,6 +66,19 @@ pub enum Given<'a> {
     Keyed(Vec<Cow<'a, str>>, Vec<f64>),
 }
 
+/// The fields with names of their own that a check reads, whatever the others are called.
+pub(in crate::log) const OWN_FIELDS: [&str; 9] = [
+    "entity",
+    "id",
+    "classes",
+    "evidence",
+    "factors",
+    "weights",
+    "samples",
+    "uncertainty",
+    "set",
+];
+
 /// Which fields of a line hold what.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonLayout {

@@ -37,7 +37,7 @@ fn check(id: &'static str, verdict: CheckVerdict, text: &str) -> Check {
             probability: 0.8,
         }),
         sentence: format!("Found {text}."),
-        next: (verdict_fails).then(|| format!("Do {text}.")),
+        next: (verdict_fails).then(|| format!("Do it:\nlpf audit {text}")),
         worst: vec![Offender {
             file: text.to_owned(),
             line: 3,
@@ -54,6 +54,7 @@ fn hostile_reading(text: &str) -> crate::log::Reading {
     reading.label = Some(text.to_owned());
     reading.id = Some(text.to_owned());
     reading.probabilities = vec![text.to_owned(), text.to_owned()];
+    reading.others = vec![text.to_owned()];
     reading
 }
 
@@ -143,6 +144,7 @@ fn sample(text: &str) -> AuditReport {
         schema_version: SCHEMA_VERSION,
         tool: Tool::THIS,
         inputs: vec![Input {
+            stream: false,
             name: text.to_owned(),
             sha256: "00ff".into(),
             rows: 12,
@@ -263,7 +265,7 @@ fn hostile_strings_add_no_markup_to_markdown() {
         audit_markdown(&sample(HOSTILE)),
     );
     assert_eq!(tags(&plain), tags(&hostile));
-    assert_eq!(tags(&plain).len(), 4, "details and summary only");
+    assert_eq!(tags(&plain).len(), 8, "two details and summaries only");
     assert!(!hostile.contains(disturbing));
     // As many lines, and as many bars in each: nothing starts a heading, a list or a table.
     let shape = |text: &str| -> Vec<(usize, usize)> {
@@ -371,7 +373,11 @@ fn text_has_failures_first_folds_what_informs_and_is_no_wider_than_asked() {
     assert!(place("? undecided    A check") < place("✓ pass         A check"));
     assert!(!text.contains("i information") && !text.contains("– not run"));
     assert!(text.contains("1 checks for information and 1 that the log has no data for"));
-    assert!(text.contains("→ Do plain.") && !text.contains('\u{1b}'));
+    assert!(
+        text.contains("→ Do it:\n                 lpf audit plain\n"),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'));
     let style = TextStyle {
         all: true,
         colour: true,

@@ -170,6 +170,7 @@ fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
                 frame.bars(out, series, bar, bars);
                 bar += 1;
             }
+            Shape::Band => frame.band(out, series),
             Shape::Line | Shape::Dashed | Shape::Points => frame.line(out, series),
         }
     }
@@ -188,11 +189,12 @@ fn draw_panel(out: &mut String, panel: &Panel, left: f64, top: f64) {
 fn legend_entry(out: &mut String, series: &Series, x: f64, y: f64) {
     let (colour, dash, _) = look(series.role);
     let middle = y - 4.5;
-    if matches!(series.shape, Shape::Area | Shape::Bars) {
+    if matches!(series.shape, Shape::Area | Shape::Bars | Shape::Band) {
+        let opacity = opacity(series.shape);
         let _ = write!(
             out,
             "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"24\" height=\"10\" fill=\"{colour}\" \
-             fill-opacity=\"0.55\" stroke=\"{colour}\"/>",
+             fill-opacity=\"{opacity}\" stroke=\"{colour}\"/>",
             y - 10.0
         );
     }
@@ -209,6 +211,14 @@ fn legend_entry(out: &mut String, series: &Series, x: f64, y: f64) {
     }
     let (x, name) = (x + 30.0, escape_html(&series.name));
     let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
+}
+
+/// How much of what is below a filled shape hides.
+fn opacity(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Band => "0.2",
+        _ => "0.55",
+    }
 }
 
 /// One mark, centred.
@@ -394,6 +404,22 @@ impl Frame {
         }
     }
 
+    /// Closed along its outline, so that a band of one place is a line.
+    fn band(&self, out: &mut String, series: &Series) {
+        let (colour, _, _) = look(series.role);
+        let mut path = String::new();
+        for (k, (_, x, y)) in self.visible(series).enumerate() {
+            let _ = write!(path, "{}{x:.1} {y:.1}", if k == 0 { 'M' } else { 'L' });
+        }
+        let close = if path.is_empty() { "" } else { "Z" };
+        let _ = write!(
+            out,
+            "<path d=\"{path}{close}\" fill=\"{colour}\" fill-opacity=\"{}\" stroke=\"{colour}\" \
+             stroke-width=\"1.5\"/>",
+            opacity(Shape::Band)
+        );
+    }
+
     fn area(&self, out: &mut String, series: &Series, below: Option<&Series>) {
         let (colour, _, _) = look(series.role);
         let mut path = String::new();
@@ -427,6 +453,7 @@ mod tests {
             Shape::Points,
             Shape::Bars,
             Shape::Area,
+            Shape::Band,
         ];
         let series = shapes
             .iter()

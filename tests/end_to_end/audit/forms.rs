@@ -101,9 +101,61 @@ fn texts_of_every_form_hold_the_rows_of_the_csv_file() {
         |row: &Vec<String>| format!("{},\"[{}, {}, {}]\"\n", row[0], row[1], row[2], row[3]);
     let column = rows.iter().map(column).collect::<String>();
     place.write("column.csv", format!("label,probs\n{column}"));
-    for file in ["tabs.tsv", "bars", "german.csv", "column.csv"] {
+    // What pandas writes of lists of NumPy's numbers, and of dictionaries.
+    let typed = |row: &Vec<String>| {
+        let (a, b, c) = (&row[1], &row[2], &row[3]);
+        format!(
+            "{},\"[np.float64({a}), np.float64({b}), np.float64({c})]\"\n",
+            row[0]
+        )
+    };
+    let dictionary = |row: &Vec<String>| {
+        let (a, b, c) = (&row[1], &row[2], &row[3]);
+        format!("{},\"{{'0': {a}, '1': {b}, '2': {c}}}\"\n", row[0])
+    };
+    let typed = rows.iter().map(typed).collect::<String>();
+    let dictionary = rows.iter().map(dictionary).collect::<String>();
+    place.write("typed.csv", format!("label,probs\n{typed}"));
+    place.write("dictionary.csv", format!("label,probs\n{dictionary}"));
+    for file in [
+        "tabs.tsv",
+        "bars",
+        "german.csv",
+        "column.csv",
+        "typed.csv",
+        "dictionary.csv",
+    ] {
         assert_eq!(checks(&place, &[file]), want, "{file}");
     }
+    // Names of classes that nothing in the log names: the option that does.
+    for (name, log, option) in [
+        (
+            "columns.csv",
+            "label,0,1\nill,0.25,0.75\n",
+            "--classes names them, in the order",
+        ),
+        (
+            "lists.jsonl",
+            "{\"label\":\"ill\",\"probs\":[0.25,0.75]}",
+            "name them with --classes",
+        ),
+        (
+            "one.csv",
+            "label,y_prob\nill,0.75\n",
+            "--positive names the class",
+        ),
+    ] {
+        place.write(name, log);
+        place.refuses(&[name], option);
+    }
+    // An array of NumPy that goes over several lines: most of its rows would be those that do not.
+    let broken = "label,probs\n".to_string() + &"1,\"[0.25\n 0.75]\"\n".repeat(8) + "1,[0 1]\n";
+    place.write("broken.csv", broken);
+    let (audit, code) = place.json(&["broken.csv"]);
+    let accuracy = &super::check(&audit, "accuracy")["value"];
+    assert_eq!((accuracy, code), (&Value::Null, 1));
+    let first = audit["rejected"]["first"][0]["message"].as_str().unwrap();
+    assert!(first.contains("Parquet and JSON lines"), "{first}");
     place.write("odd.csv", csv.replacen("label,0,1,2", "what,x0,x1,x2", 1));
     for probs in ["x0,x1,x2", "x*", "x0..x2", "x0..2"] {
         let args = [

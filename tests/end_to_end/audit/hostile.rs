@@ -40,7 +40,11 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
             "{\"probs\":[1.5,-0.5],\"label\":0}",
             "not a probability distribution",
         ),
-        ("{\"probs\":\"x\",\"label\":0}", "not a prediction"),
+        (
+            "{\"probs\":\"x\",\"label\":0}",
+            "something else where probabilities belong",
+        ),
+        ("{\"probs\":[0.5,0.5],\"label\":[]}", "not a prediction"),
         (
             "{\"factors\":[[1,0],[0,1]],\"label\":0}",
             "factors that exclude every class",
@@ -62,9 +66,9 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
     text += &"?\n".repeat(20);
     place.write("p.jsonl", &text);
     let (audit, code) = place.json(&["p.jsonl", "--answer-from-evidence"]);
-    assert_eq!(audit["inputs"][0]["rows"], 34);
+    assert_eq!(audit["inputs"][0]["rows"], 35);
     assert_eq!(audit["inputs"][0]["usable"], 1);
-    assert_eq!(audit["rejected"]["count"], 33);
+    assert_eq!(audit["rejected"]["count"], 34);
     let first = audit["rejected"]["first"].as_array().unwrap();
     assert!(
         first
@@ -82,11 +86,11 @@ fn every_row_that_cannot_be_used_is_counted_and_the_first_are_listed() {
         want += if *reason == "cannot be read" { 20 } else { 0 };
         assert_eq!(count(reason), want, "{reason}");
     }
-    // Four answers and a factor are none of the distributions they should be.
+    // Five answers and a factor are none of the distributions they should be.
     assert_eq!((verdict(&audit, "validity"), code), ("fail", 1));
     assert_eq!(
         check(&audit, "validity")["worst"].as_array().unwrap().len(),
-        4
+        5
     );
     place.ends(&["p.jsonl", "--strict"], "error: p.jsonl:2: line: ");
     for (name, text) in [
@@ -147,7 +151,7 @@ fn a_log_without_a_single_outcome_cannot_be_used() {
     place.write("unknown.jsonl", UNKNOWN.repeat(3));
     place.refuses(
         &["unknown.jsonl"],
-        "no row can be used; the first: unknown.jsonl:1: label",
+        "no row can be used; the first is line 1: label",
     );
     place.write("invalid.jsonl", "{\"label\":0,\"probs\":[0.5,0.75]}\n");
     let (audit, code) = place.json(&["invalid.jsonl"]);

@@ -228,6 +228,39 @@ fn rows_left_out_at_random_withhold_nothing() {
 }
 
 #[test]
+fn what_is_no_number_is_left_out_for_what_was_predicted() {
+    let place = Place::new();
+    let row = |i: usize, wrong: usize| if i < wrong { "abc" } else { "0.75" };
+    let csv = |wrong: usize| -> String {
+        let rows = (0..100).map(|i| format!("1,{}\n", row(i, wrong)));
+        format!("y_true,y_prob\n{}", rows.collect::<String>())
+    };
+    let json = |wrong: usize| -> String {
+        let rows = (0..100).map(|i| row(i, wrong).replace("abc", "\"abc\""));
+        rows.map(|p| format!("{{\"y_true\":1,\"y_prob\":{p}}}\n"))
+            .collect()
+    };
+    let reason = "something else where probabilities belong";
+    for (name, log) in [
+        ("log.csv", &csv as &dyn Fn(usize) -> String),
+        ("log.jsonl", &json),
+    ] {
+        place.write(name, log(20));
+        let (many, code) = place.json(&[name]);
+        assert_eq!(many["rejected"]["reasons"][0]["reason"], reason, "{name}");
+        let accuracy = &check(&many, "accuracy")["value"];
+        assert_eq!((accuracy, code), (&Value::Null, 1), "{name}");
+        place.write(name, log(5));
+        let (few, code) = place.json(&[name]);
+        assert_eq!(check(&few, "accuracy")["n"], 95, "{name}");
+        assert_eq!((verdict(&few, "validity"), code), ("fail", 1), "{name}");
+        // Where nothing is a number, the wrong column was read.
+        place.write(name, log(100));
+        place.refuses(&[name], "\"abc\"");
+    }
+}
+
+#[test]
 fn every_report_opens_with_what_was_read() {
     let place = Place::new();
     place.write(

@@ -5,6 +5,7 @@ mod forms;
 mod hostile;
 mod misleading;
 mod model;
+mod next_steps;
 mod outputs;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -246,7 +246,7 @@ fn a_log_without_answers_is_answered() {
     // Without names, classes are numbers, and the labels of this log are none of them.
     place.refuses(
         &[&["bare.jsonl", "--answer-from-evidence"], &DRAWN[..]].concat(),
-        "no row can be used; the first: bare.jsonl:1: label: \"medium\" is a name",
+        "no row can be used; the first is line 1: label: \"medium\" is a name",
     );
     place.refuses(
         &[

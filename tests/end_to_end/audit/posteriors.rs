@@ -289,6 +289,8 @@ fn what_is_no_posterior_is_refused_by_name() {
     text += &row("\"mu\":[0],\"sigma\":[NaN]");
     text += &row("\"mu\":[0],\"sigma\":[1e999]");
     text += &row(&huge);
+    // Of more than one row in ten that cannot be read nothing would be said.
+    text += &good.repeat(18);
     place.write("p.jsonl", &text);
     let (audit, _) = place.json(&["p.jsonl"]);
     let first = audit["rejected"]["first"].as_array().unwrap();
@@ -313,13 +315,13 @@ fn what_is_no_posterior_is_refused_by_name() {
         cases.len()
     );
     assert_eq!(audit["rejected"]["count"], cases.len() + 2);
-    assert_eq!(audit["inputs"][0]["usable"], 2);
+    assert_eq!(audit["inputs"][0]["usable"], 20);
     let norms = &check(&audit, "encoder_variance")["sentence"];
     assert!(
         norms
             .as_str()
             .unwrap()
-            .contains("2 covariances of 2 entities"),
+            .contains("20 covariances of 20 entities"),
         "{norms}"
     );
     place.ends(

@@ -21,8 +21,8 @@ fn log(seed: u32, rows: u32) -> String {
                 7 => "{\"probs\":[0.9,0.9],\"label\":0}\n".to_string(),
                 13 => "not json\n\n".to_string(),
                 21 => format!("{{\"probs\":{p:?}}}\n"),
-                // Without an answer.
-                3..6 => format!("{{\"id\":{i},\"label\":{label},\"factors\":[{p:?}]}}\n"),
+                // Without an answer; with what cannot be read, less than one in ten.
+                4..6 => format!("{{\"id\":{i},\"label\":{label},\"factors\":[{p:?}]}}\n"),
                 0..10 => format!(
                     "{{\"id\":{i},\"label\":{label},\"probs\":{p:?},\"factors\":[{p:?},[0.5,0.5],[0.25,0.75]]}}\n"
                 ),

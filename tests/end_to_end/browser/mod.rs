@@ -268,6 +268,14 @@ fn the_audit_page_works_in_a_browser() {
     assert_eq!(faults(&mut browser, &file), [""; 0]);
     browser.open(&file, "", 1280, "light");
     keep_picture(&mut browser, "audit.png");
+    // The steps come before the checks, and the panels of a figure are pictures of their own.
+    let step = browser.evaluate("document.querySelector('#next + ul code.step').textContent");
+    assert_eq!(
+        step,
+        "lpf calibrate log.jsonl --method auto --output cal.json"
+    );
+    let apart = "[...document.querySelectorAll('.panels')].every(p => p.querySelectorAll('svg').length === p.children.length)";
+    assert_eq!(browser.evaluate(apart), true);
     for id in ["sources", "slices", "classes"] {
         let there = browser.evaluate(&format!("document.getElementById('{id}') !== null"));
         assert_eq!(there, true, "{id}");

@@ -183,7 +183,8 @@ fn what_cannot_be_applied_is_refused_and_writes_nothing() {
         )
     };
     assert!(
-        apply("log.csv", "label,p_a,p_c\na,0.5,0.5\n").contains("for other classes than the log")
+        apply("log.csv", "label,p_a,p_c\na,0.5,0.5\n")
+            .contains("for other classes than the log: a, b, where the log has a, c")
     );
     assert!(
         apply("log.csv", "label,p_a,p_b\na,0.5,0.5\na,0.5,0.7\n")
@@ -196,6 +197,28 @@ fn what_cannot_be_applied_is_refused_and_writes_nothing() {
     );
     assert!(apply("log.parquet", "").contains("log.parquet: not a complete Parquet file"));
     assert!(!folder.join("out").exists());
+    // The name of the output is no wish for another format.
+    fs::write(folder.join("log.csv"), "label,p_a,p_b\na,0.5,0.5\n").unwrap();
+    let args = ["apply", "log.csv", "--calibration", "cal.json", "--output"];
+    for name in ["out.parquet", "out.jsonl"] {
+        let said = refused(&[&args[..], &[name]].concat(), folder);
+        assert!(
+            said.contains("what comes out is separated values"),
+            "{said}"
+        );
+        assert!(!folder.join(name).exists());
+    }
+    ok(&[&args[..], &["out.tsv"]].concat(), folder);
+    // On standard output not even a header comes before the first thing that is wrong.
+    for text in [
+        "label,p_a,p_c\na,0.5,0.5\n",
+        "label,p_a,p_b\na,0.5,0.7\n",
+        "label,p_a,p_b\n",
+        "label,probs\na,[0.5 0.25 0.25]\n",
+    ] {
+        fs::write(folder.join("log.csv"), text).unwrap();
+        refused(&["apply", "log.csv", "--calibration", "cal.json"], folder);
+    }
 }
 
 /// The same log as CSV, as a JSON array, compressed, and as Parquet comes out in its own format, with the same
