@@ -159,7 +159,7 @@ fn a_baseline_may_be_several_files_or_shards() {
     place.write("good.jsonl", "{\"probs\":[0.5,0.5],\"label\":0}\n");
     place.refuses(
         &["good.jsonl", "--strict", "--baseline", "x.jsonl"],
-        "x.jsonl:4: probs: missing",
+        "x.jsonl:5: probs: missing",
     );
     place.refuses(
         &["-", "--baseline", "-"],
