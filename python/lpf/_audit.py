@@ -372,7 +372,8 @@ def audit(
     ids
         Names of entities; rows with the same name count as one cluster.
     name
-        What reports call rows in memory.
+        What reports call rows in memory: the path of a file that holds them, where there is one, so that
+        the commands of a report name it [default: "rows", which is no file].
     tolerance
         How far the probabilities of a row may be from adding up to one [default: 10\ :sup:`-6`, or as far
         as the digits of a row explain, or half precision, where the columns are in that].

@@ -88,6 +88,9 @@ impl Holding<'_> {
     }
 }
 
+/// What rows in memory are called unless they are given a name.
+const UNNAMED: &str = "rows";
+
 impl Part<'_> {
     fn name(&self) -> &str {
         match self {
@@ -98,6 +101,14 @@ impl Part<'_> {
     }
 
     fn log(&self, settings: &Settings) -> Log<'_> {
+        let log = self.unnamed(settings);
+        match self.name() {
+            UNNAMED => log,
+            _ => log.of_file(),
+        }
+    }
+
+    fn unnamed(&self, settings: &Settings) -> Log<'_> {
         match self {
             Part::Rows(name, rows) => Log::reader(*name, LogReader::rows(rows.clone())),
             Part::Tally(tally) => Log::tally(self.name(), (*tally).clone()),

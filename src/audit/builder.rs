@@ -28,6 +28,7 @@ pub struct Log<'a> {
     name: String,
     content: Content<'a>,
     format: Option<Format>,
+    of_file: bool,
 }
 
 enum Content<'a> {
@@ -52,6 +53,7 @@ impl<'a> Log<'a> {
             name: name.into(),
             content,
             format: None,
+            of_file: false,
         }
     }
 
@@ -100,16 +102,23 @@ impl<'a> Log<'a> {
         self
     }
 
+    /// That a file of the log's name holds these rows, so that commands of a report can name it.
+    #[must_use]
+    pub fn of_file(mut self) -> Self {
+        self.of_file = true;
+        self
+    }
+
     fn read(
         self,
         settings: &ScanSettings,
         format: Option<&Format>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Tally> {
-        let Log { name, content, .. } = self;
+        let (name, content) = (self.name, self.content);
         let limits = settings.answerer.limits();
         let format = self.format.or_else(|| format.cloned());
-        let stream = !matches!(content, Content::File(_));
+        let stream = !self.of_file && !matches!(content, Content::File(_));
         let reader = match content {
             Content::File(path) => {
                 LogReader::open_within(&path, &format.unwrap_or_default(), limits)
