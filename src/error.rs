@@ -136,6 +136,7 @@ impl Error {
     }
 
     /// The room's own error.
+    #[cfg(feature = "cli")]
     pub(crate) fn into_source(self) -> Box<dyn StdError + Send + Sync> {
         self.0.source
     }
