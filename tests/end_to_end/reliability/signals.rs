@@ -58,8 +58,11 @@ fn told_to_end_a_process_leaves_nothing_and_ends_by_the_signal() {
         let place = Place::new();
         place.write("out", "old");
         let mut child = waiting(&place);
+        // To wait for a child closes its input, and at the end of its input it would finish its work.
+        let input = child.stdin.take();
         send(signal, &child);
         let status = child.wait().unwrap();
+        drop(input);
         assert_eq!(status.signal(), Some(number), "{signal}: {status:?}");
         assert_eq!(place.names(), ["out"], "{signal}");
         assert_eq!(place.read("out"), b"old");
