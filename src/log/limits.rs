@@ -83,10 +83,6 @@ macro_rules! limits {
             ///
             /// # Errors
             /// [`LimitError`] where it is not.
-            #[cfg_attr(
-                not(all(feature = "cli", feature = "parquet")),
-                allow(dead_code, reason = "some limits are those of commands and of columns only")
-            )]
             pub(crate) fn $field(&self, found: u64) -> Result<(), LimitError> {
                 if found <= self.$field {
                     return Ok(());

@@ -33,6 +33,13 @@ mod digest;
 mod fields;
 mod format;
 mod layout;
+#[cfg_attr(
+    not(all(feature = "cli", feature = "parquet")),
+    allow(
+        dead_code,
+        reason = "some limits are those of commands and of columns only"
+    )
+)]
 mod limits;
 mod lines;
 mod memory;
