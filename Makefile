@@ -160,8 +160,8 @@ bench-peers: need-cargo $(PEERS)/made ## lpf beside epalea, PyTorch, netcal, sci
 	$(PEERS)/bin/python benches/peer/peers.py
 
 torture: need-cargo ## Every system call that writes refused, and the process killed at it (needs strace, minutes).
-	$(CARGO) build --quiet --bin lpf
-	tests/torture/syscalls.sh target/debug/lpf
+	$(CARGO) build --quiet --release --bin lpf
+	tests/torture/syscalls.sh target/release/lpf
 
 # The Python package: see python/README.md. Its environment is made anew whenever what it needs changes. One
 # build is for every interpreter, and needs none.
@@ -210,7 +210,7 @@ fuzz: need-cargo ## Coverage-guided fuzzing of every reader (needs nightly and c
 	done
 	@echo 'make fuzz: no crash; what reached new code is kept in $(OUT)/fuzz/'
 
-# A fixed sample of some 70 mutants over the numeric rooms: one in 105.
+# A fixed sample of some 75 mutants over the numeric rooms: about one in 105.
 MUTANTS_SHARD ?= 0/105
 
 mutants: need-cargo ## A fixed sample of mutants of the numeric rooms, each to be caught by the unit tests (needs cargo-mutants and Python).

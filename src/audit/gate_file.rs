@@ -30,6 +30,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::calibration::MAX_BINS;
+use crate::log::check_encoding;
 
 /// Larger files are refused: a gate has some tens of lines.
 pub const MAX_GATE_BYTES: u64 = 1 << 20;
@@ -165,6 +166,10 @@ impl Gate {
             let what = format!("larger than {} MiB", MAX_GATE_BYTES >> 20);
             return Err(GateError::Line { line: 1, what });
         }
+        check_encoding(bytes).map_err(|error| GateError::Line {
+            line: 1,
+            what: error.to_string(),
+        })?;
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let ends = before.iter().filter(|byte| **byte == b'\n').count();

@@ -225,6 +225,33 @@ mod tests {
     }
 
     #[test]
+    fn equal_factors_are_counted_where_there_are_many() {
+        let factor = vec![q(1, 4), q(3, 4)];
+        let clean = |w: Option<Witness>| w.unwrap().steps[0].clone();
+        let of = |factors: &[Vec<BigRational>]| {
+            clean(corrupted_product(factors, factors, &q(0, 1), &q(1, 1)))
+        };
+        let listed = |n: usize| {
+            format!(
+                "Clean factors, weights 1: {}.",
+                vec!["(1/4, 3/4)"; n].join(", ")
+            )
+        };
+        assert_eq!(of(&vec![factor.clone(); 4]), listed(4));
+        assert_eq!(
+            of(&vec![factor.clone(); 5]),
+            "Clean factors, weights 1: 5 times (1/4, 3/4)."
+        );
+        // One that differs is shown.
+        let mut mixed = vec![factor; 5];
+        mixed[4] = vec![q(3, 4), q(1, 4)];
+        assert_eq!(
+            of(&mixed),
+            format!("{}, (3/4, 1/4).", listed(4).trim_end_matches('.'))
+        );
+    }
+
+    #[test]
     fn no_constant_saves_it() {
         for c in [q(1, 100), q(1, 1), q(2, 1), q(5, 1), q(12, 1)] {
             let w = witness_against_constant(&c).unwrap();

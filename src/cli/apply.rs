@@ -34,7 +34,7 @@ classes: the field `set`, or a column of that name with the classes between bars
 
 Examples:
   lpf apply log.csv --calibration cal.json --output calibrated.csv
-  lpf apply log.jsonl --answer spn --calibration cal.json > calibrated.jsonl
+  lpf apply log.jsonl --aggregation uniform --calibration cal.json > calibrated.jsonl
   lpf apply log.jsonl --calibration sets.json --output sets.jsonl";
 
 /// Pass the answers of a log through a calibration map.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use serde_json::json;
 
-use super::{Failure, output::Output};
+use super::{Failure, display::escaped, output::Output};
 use crate::ledger::claims::{self, Claim, Judged, judge_each};
 use crate::ledger::paper::Paper;
 use crate::ledger::{Evidence, Records, VerdictKind, evidence};
@@ -60,7 +60,7 @@ enum Format {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let kind = args.verdict.as_deref().map(parse_kind).transpose()?;
-    let records = Records::read(&args.records);
+    let records = Records::read(&args.records).with_texts(escaped);
     let id = match &args.id {
         None => None,
         Some(id) => Some(

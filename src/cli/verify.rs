@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let folder = NewFolder::create(&args.output);
     let folder = folder.map_err(|error| Failure::write(&args.output.to_string_lossy(), error))?;
     let mut out = Output::create(None)?;
-    let records = Records::read(&args.records);
+    let records = Records::read(&args.records).with_texts(escaped);
     let paper = Paper::published();
     let bar = indicatif::ProgressBar::new(claims::all().len() as u64);
     bar.set_style(style("{bar:24} {pos}/{len} claims {msg}"));

@@ -80,6 +80,23 @@ impl Records {
         }
     }
 
+    /// The same with every text passed through a function: records come from outside, and what they say is shown.
+    #[must_use]
+    pub fn with_texts(mut self, of: impl Fn(&str) -> String) -> Self {
+        for run in [&mut self.proofs, &mut self.properties]
+            .into_iter()
+            .flatten()
+        {
+            run.commit = of(&run.commit);
+            for row in &mut run.rows {
+                for text in [&mut row.name, &mut row.file, &mut row.outcome] {
+                    *text = of(text);
+                }
+            }
+        }
+        self
+    }
+
     /// What the runs say about a claim; that nothing was run is said of the first rank only.
     pub(super) fn lines(&self, claim: &Claim) -> Vec<String> {
         let of = |run: &Option<Run>, what: &str| match run {

@@ -39,6 +39,12 @@ const PREDICTED: [&str; 5] = ["y_pred", "y_hat", "pred", "predicted", "predictio
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ColumnsError {
+    /// All rows are in the header, as lines end in another way.
+    #[error(
+        "lines end with a carriage return alone, which is not read as an end; save it with line feeds, for \
+         instance with tr '\\r' '\\n'"
+    )]
+    CarriageReturns,
     /// The header is not UTF-8.
     #[error("the header is not UTF-8 text")]
     NotUtf8,
@@ -98,6 +104,9 @@ impl Columns {
     ) -> Result<Self, ColumnsError> {
         let text = std::str::from_utf8(header).map_err(|_| ColumnsError::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim_ascii_end().contains('\r') && !text.contains('"') {
+            return Err(ColumnsError::CarriageReturns);
+        }
         let separator = separator(text);
         // There are no more fields than separators and one.
         limits.columns(1 + text.bytes().filter(|b| *b == separator).count() as u64)?;

@@ -63,17 +63,20 @@ impl Kind {
     /// The kind that the name of a file stands for, with or without `.gz` or `.zst` at its end. A `.json`
     /// file may be lines or an array.
     pub fn of_path(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = [".gz", ".zst"]
-            .iter()
-            .find_map(|end| name.strip_suffix(end))
-            .unwrap_or(&name);
-        match name.rsplit_once('.')?.1 {
+        match &*ending(path)? {
             "csv" | "tsv" | "tab" => Some(Kind::Csv),
             "jsonl" | "ndjson" => Some(Kind::JsonLines),
             "parquet" | "pq" => Some(Kind::Parquet),
             "arrow" | "arrows" | "feather" | "ipc" => Some(Kind::Arrow),
             _ => None,
+        }
+    }
+
+    /// Whether the name of a file stands for this kind, or for none.
+    pub(crate) fn may_be_called(self, path: &Path) -> bool {
+        match ending(path).as_deref() {
+            Some("json") => matches!(self, Kind::Json | Kind::JsonLines),
+            _ => Kind::of_path(path).is_none_or(|kind| kind == self),
         }
     }
 
@@ -89,6 +92,16 @@ impl Kind {
             _ => Kind::Csv,
         }
     }
+}
+
+/// What follows the last dot in the name of a file, in small letters and before `.gz` and `.zst`.
+fn ending(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = [".gz", ".zst"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(&name);
+    Some(name.rsplit_once('.')?.1.to_string())
 }
 
 /// What was read of a log, and as what.

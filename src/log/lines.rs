@@ -6,6 +6,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::limits::{LimitError, Limits};
+use super::source::check_encoding;
 
 /// A batch is complete when it holds this many bytes: enough work to share among threads, little
 /// enough to keep memory small.
@@ -173,6 +174,9 @@ impl<R: Read> LineReader<R> {
 
     /// Adds a line, unless it is blank.
     fn add(&mut self, batch: &mut Batch, range: Range<usize>) -> Result<(), LinesError> {
+        if self.line == 0 {
+            check_encoding(batch.bytes(range.clone())).map_err(LinesError::Read)?;
+        }
         self.line += 1;
         let line = self.line;
         let within = self.limits.line_bytes(range.len() as u64);

@@ -74,6 +74,7 @@ pub use record::{
 };
 pub use rewrite::logged_set;
 pub use row::{LoggedItem, Reason, Row, RowError, RowRules};
+pub(crate) use source::check_encoding;
 #[cfg(feature = "parquet")]
 pub use table::TableBatch;
 pub use tolerance::{MAX_TOLERANCE, Tolerance};

@@ -17,7 +17,9 @@ use super::parquet::{TableError, TableReader};
 use super::record::{ClassNames, Prediction};
 use super::rewrite::{answer_text, csv_with, json_field, json_with};
 use super::row::{RowError, RowRules, classes_of};
-use super::source::{Bytes, Compression, Digested, Digesting, Elements, first_mark, peeked};
+use super::source::{
+    Bytes, Compression, Digested, Digesting, Elements, check_encoding, first_mark, peeked,
+};
 #[cfg(feature = "parquet")]
 use super::table::TableBatch;
 use super::tolerance::Tolerance;
@@ -162,6 +164,9 @@ impl<'r> LogReader<'r> {
                 (Kind::of_content(&first, mark), reader)
             }
         };
+        if !matches!(kind, Kind::Parquet | Kind::Arrow) {
+            check_encoding(&first)?;
+        }
         let lines = |reader| Source::Lines(Box::new(LineReader::within(reader, *limits)));
         let source = match kind {
             Kind::Parquet => return Err(LogError::Stream),

@@ -90,6 +90,31 @@ pub(super) fn first_mark<'r>(
     Ok((found, Box::new(Cursor::new(before).chain(reader))))
 }
 
+/// Refuses what is no text in UTF-8 by its first bytes, where these tell what it is instead.
+pub(crate) fn check_encoding(first: &[u8]) -> io::Result<()> {
+    const PACKED: &str = "unpack it first, or pack it with gzip or zstd";
+    const ARRAY: &str = "save rows instead, for instance as CSV or Parquet";
+    let (what, cure) = match first {
+        // A mark of the byte order, or a zero beside a character, with which no line of UTF-8 begins.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 0, 0xfe, 0xff, ..] => WIDE,
+        [0, 0, 0, byte, ..] | [0, byte, ..] | [byte, 0, ..] if *byte != 0 => WIDE,
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => ("compressed with bzip2", PACKED),
+        [0xfd, b'7', b'z', b'X', ..] => ("compressed with xz", PACKED),
+        [b'P', b'K', 3, 4, ..] => ("a ZIP archive, or a spreadsheet in one", "export it as CSV"),
+        [0x93, b'N', b'U', b'M', ..] => ("an array of NumPy", ARRAY),
+        [0x89, b'H', b'D', b'F', ..] => ("HDF5", ARRAY),
+        _ => return Ok(()),
+    };
+    let said = format!("it is {what}; {cure}");
+    Err(io::Error::new(io::ErrorKind::InvalidData, said))
+}
+
+/// What text of two or four bytes a character is called, and what to do.
+const WIDE: (&str, &str) = (
+    "text in UTF-16 or UTF-32, as PowerShell's > and some exports write it",
+    "save it as UTF-8, for instance with iconv -f UTF-16 -t UTF-8",
+);
+
 /// What a log is compressed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
@@ -321,6 +346,52 @@ impl Read for Elements<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_text_is_named() {
+        for (first, name) in [
+            (&b"BZh91AY"[..], "bzip2"),
+            (b"\xfd7zXZ\0", "xz"),
+            (b"PK\x03\x04", "ZIP"),
+            (b"\x93NUMPY", "NumPy"),
+            (b"\x89HDF\r\n", "HDF5"),
+        ] {
+            let said = check_encoding(first).unwrap_err().to_string();
+            assert!(said.contains(name), "{said}");
+        }
+        for text in ["BZh,p", "PK,label", "NUM"] {
+            assert!(check_encoding(text.as_bytes()).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_of_wide_characters_is_told_from_text_in_utf8() {
+        let wide = |text: &str, of: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            text.encode_utf16().flat_map(of).collect()
+        };
+        for text in ["\u{feff}{}", "{}", "l", "\u{feff}\n"] {
+            assert!(check_encoding(&wide(text, u16::to_le_bytes)).is_err());
+            assert!(check_encoding(&wide(text, u16::to_be_bytes)).is_err());
+        }
+        for mark in [&b"\xff\xfe\0\0[\0\0\0"[..], b"\0\0\xfe\xff\0\0\0["] {
+            assert!(check_encoding(mark).is_err());
+        }
+        assert!(check_encoding(b"[\0\0\0").is_err() && check_encoding(b"\0\0\0[").is_err());
+        let narrow = [
+            "",
+            "{",
+            "[1]",
+            "\u{feff}{}",
+            "\u{feff}",
+            "é,p",
+            "\0",
+            "\0\0\0\0",
+            "ab\0",
+        ];
+        for text in narrow {
+            assert!(check_encoding(text.as_bytes()).is_ok(), "{text:?}");
+        }
+    }
 
     fn lines(text: &str) -> Result<Vec<String>, String> {
         let mut out = String::new();

@@ -15,7 +15,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::calibration::{Calibrated, CalibrationMap, MapError, MapShape};
-use crate::log::{LimitError, Limits, check_names};
+use crate::log::{LimitError, Limits, check_encoding, check_names};
 use crate::simplex::Distribution;
 
 const FORMAT: &str = "lpf-calibration";
@@ -125,6 +125,7 @@ impl CalibrationFile {
     /// write.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CalibrationFileError> {
         let malformed = |e: serde_json::Error| CalibrationFileError::Format(e.to_string());
+        check_encoding(bytes).map_err(|e| CalibrationFileError::Format(e.to_string()))?;
         let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
         if head.format != FORMAT {
             let found = head.format.chars().take(40).collect();

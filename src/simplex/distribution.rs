@@ -194,6 +194,10 @@ mod tests {
     fn ties_go_to_the_first_class() {
         let d = Distribution::new(vec![0.2, 0.4, 0.4]).unwrap();
         assert_eq!((d.argmax(), *d.confidence()), (1, 0.4));
+        let largest = |p: [f64; 3]| Distribution::new(p.to_vec()).unwrap().argmax();
+        assert_eq!(largest([0.5, 0.25, 0.25]), 0);
+        assert_eq!(largest([0.375, 0.25, 0.375]), 0);
+        assert_eq!(largest([0.25, 0.25, 0.5]), 2);
     }
 
     #[test]

@@ -225,6 +225,37 @@ macro_rules! target {
 mod faults;
 mod readers;
 
+/// A target is a reader here, a corpus, and a program for libFuzzer, which is run for every corpus.
+#[test]
+fn every_target_runs_under_libfuzzer() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().path();
+        let stem =
+            |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
+        let mut names: Vec<String> = entries.map(|entry| stem(name(entry))).collect();
+        names.sort();
+        names
+    };
+    let behind = |text: &str, start: &str, end: char| {
+        let ends = text.lines().filter_map(|line| line.strip_prefix(start));
+        let mut names: Vec<String> = ends
+            .map(|rest| rest.split(end).next().unwrap().into())
+            .collect();
+        names.sort();
+        names
+    };
+    let targets = behind(include_str!("readers.rs"), "target!(", ',');
+    assert!(targets.len() >= 15, "{targets:?}");
+    assert_eq!(names("tests/fuzz/corpus"), targets);
+    assert_eq!(names("fuzz/targets"), targets);
+    let programs = std::fs::read_to_string(root.join("fuzz/Cargo.toml")).unwrap();
+    let mut named = behind(&programs, "name = \"", '"');
+    named.retain(|name| name != "lpf-fuzz");
+    assert_eq!(named, targets);
+}
+
 #[test]
 fn changes_reach_all_that_they_name() {
     let corpus = [b"abcdef".to_vec(), b"UVWXYZ".to_vec()];

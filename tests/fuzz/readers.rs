@@ -2,11 +2,13 @@
 
 use super::*;
 use lpf::audit::{Gate, Log, Monitor, MonitorSettings, read_state, write_state};
+use lpf::ledger::{Records, evidence};
 use lpf::log::{
     Batch, Entity, Expectations, Fields, Format, Kind, Limits, LineReader, LogReader, Prediction,
     Record,
 };
 use lpf::model::{CalibrationFile, Model, aggregator_from_bytes};
+use lpf::report::escape_terminal;
 use lpf::simplex::Distribution;
 use lpf::{Answerer, Audit, Method};
 
@@ -29,7 +31,13 @@ target!(lines, |bytes: &[u8], _: bool| {
     let mut reader = LineReader::new(bytes);
     let mut batch = Batch::default();
     let mut last = 0;
-    while reader.fill(&mut batch).unwrap() {
+    loop {
+        match reader.fill(&mut batch) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // Only what does not begin as text does is refused.
+            Err(error) => return assert!(error.to_string().contains("it is "), "{error}"),
+        }
         for (number, line) in batch.lines() {
             assert!(number > last && !line.contains(&b'\n'));
             last = number;
@@ -148,6 +156,25 @@ target!(arrow_log, |bytes: &[u8], in_full: bool| {
 target!(json_array, |bytes: &[u8], in_full: bool| {
     let format = Format::of(Kind::Json);
     audited(Audit::of(Log::stream("log", bytes)).format(format), in_full);
+});
+
+#[cfg(feature = "parquet")]
+target!(packed_log, |bytes: &[u8], in_full: bool| {
+    audited(Audit::of(Log::stream("log", bytes)), in_full);
+});
+
+target!(records, |bytes: &[u8], _: bool| {
+    // They are named by their folder, of which each process has its own.
+    let folder = std::env::temp_dir().join(format!("lpf-records-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["proofs.json", "properties.json", "theory.json"] {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+    let records = Records::read(&folder).with_texts(escape_terminal);
+    std::fs::remove_dir_all(&folder).unwrap();
+    for piece in evidence(&records) {
+        assert!(!piece.name.contains('\u{1b}') && !piece.file.contains('\u{1b}'));
+    }
 });
 
 target!(monitor, |bytes: &[u8], _: bool| {

@@ -3,17 +3,24 @@
 
 cargo-mutants lists them; instead of building the library anew for each, all of them are put into one build: a
 function with mutants becomes a choice among its bodies, by the variable LPF_MUTANT. So sixty mutants take one
-build and sixty runs of the tests of the mutated room; only what these do not catch meets all unit tests.
+build and sixty runs of the tests of the mutated module; what these do not catch meets those of its room, and
+then all unit tests.
 A mutant that cannot be chosen at run time (in a constant function, or one that does not compile beside the
 others) gets a build of its own.
 
-    tests/mutants/run.py OUTPUT SHARD [ROOM...]
+A mutant that does what the original does cannot be caught: equivalent.txt names those that somebody looked at,
+with the reason. They are not run, and counted apart.
+
+    tests/mutants/run.py OUTPUT SHARD [ROOM...]     SHARD such as 0/105: about one in 105
 """
 
+import hashlib
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -36,13 +43,40 @@ pub(crate) mod mutant {
 PATIENCE = 5
 
 
-def listed(shard, rooms):
-    command = ["cargo", "mutants", "--list", "--json", "--no-shuffle", "--shard", shard]
-    command += ["--sharding", "round-robin"]
+def listed(rooms):
+    """All mutants of these rooms, with the line that each changes."""
+    command = ["cargo", "mutants", "--list", "--json", "--no-shuffle"]
     for room in rooms:
         command += ["-f", f"src/{room}/**", "-f", f"src/{room}.rs"]
     shown = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    return json.loads(shown.stdout)
+    mutants = json.loads(shown.stdout)
+    lines = {name: (ROOT / name).read_text().splitlines() for name in {m["file"] for m in mutants}}
+    for mutant in mutants:
+        # Without the number of the line, which moves whenever something above does.
+        place = mutant["span"]["start"]
+        line = lines[mutant["file"]][place["line"] - 1]
+        column = place["column"] - (len(line) - len(line.lstrip()))
+        change = re.sub(r"^[^:]*:\d+:\d+: ", "", mutant["name"])
+        mutant["key"] = (mutant["file"], change, f"{column}: {line.strip()}")
+    return mutants
+
+
+def equivalents(every, rooms):
+    """The mutants that are known to do what the original does, with the reasons.
+
+    Paragraphs of the file, the change, the column and the line as it stands in the source, and the reason.
+    """
+    reasons = {}
+    known = {m["key"] for m in every}
+    for paragraph in (Path(__file__).parent / "equivalent.txt").read_text().split("\n\n"):
+        lines = [line.strip() for line in paragraph.splitlines() if not line.startswith("#")]
+        if not lines:
+            continue
+        key, reason = tuple(lines[:3]), " ".join(lines[3:])
+        if not reason or (key not in known and Path(key[0]).parts[1].removesuffix(".rs") in rooms):
+            sys.exit(f"equivalent.txt: no mutant of now, or no reason: {lines}")
+        reasons[key] = reason
+    return reasons
 
 
 class Text:
@@ -113,13 +147,14 @@ def with_choices(source, mutants):
 
 
 class Tree:
-    """A copy of the sources, with a target of its own that is kept from run to run."""
+    """A copy of the sources, which is kept from run to run."""
 
     def __init__(self, place):
         self.root = place / "tree"
         self.environment = dict(
             os.environ,
-            CARGO_TARGET_DIR=str(place / "target"),
+            # What is depended on is built once for this tree and ours.
+            CARGO_TARGET_DIR=os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target")),
             CARGO_PROFILE_TEST_DEBUG="0",
             CARGO_INCREMENTAL="1",
         )
@@ -162,19 +197,23 @@ class Tree:
         return None, places
 
     def tests(self, program, number, names, patience=None):
-        """Whether the tests pass, and how long they took; they are ended at the first that fails."""
+        """The first test that fails, none where all pass, and how many seconds of processor they took.
+
+        Patience is counted in seconds of processor too, so that a busy machine ends nothing; a test that waits
+        for ever takes none, and is given an hour.
+        """
         environment = dict(self.environment, LPF_MUTANT=str(number), PROPTEST_RNG_SEED="1")
-        start = time.monotonic()
         skipped = [part for test in sorted(self.failing) for part in ("--skip", test)]
+        limit = lambda: patience and resource.setrlimit(resource.RLIMIT_CPU, (int(patience), int(patience) + 1))
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         running = subprocess.Popen(
             [program, *names, *skipped],
             cwd=self.root,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            preexec_fn=limit,
         )
-        if patience:
-            guard = subprocess.Popen(["sleep", str(int(patience))])
         caught = None
         os.set_blocking(running.stdout.fileno(), False)
         rest = ""
@@ -186,31 +225,41 @@ class Tree:
             if failed:
                 caught = failed[0].split()[1]
             elif running.poll() is not None:
-                caught = "" if running.returncode == 0 else f"ended with {running.returncode}"
-            elif patience and guard.poll() is not None:
+                ends = {0: "", -signal.SIGXCPU: "no end", -signal.SIGKILL: "no end"}
+                caught = ends.get(running.returncode, f"ended with {running.returncode}")
+            elif time.monotonic() - start > 3600:
                 caught = "no end"
             else:
                 time.sleep(0.05)
         running.kill()
         running.wait()
-        if patience:
-            guard.kill()
-            guard.wait()
-        return caught, time.monotonic() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return caught, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def main():
     place, shard, *rooms = sys.argv[1:]
     place = Path(place).resolve()
     place.mkdir(parents=True, exist_ok=True)
-    mutants = listed(shard, rooms or ROOMS)
+    rooms = rooms or ROOMS
+    every = listed(rooms)
+    reasons = equivalents(every, rooms)
+    # By what they change and not by their number: what moves or comes new does not change the rest of the sample.
+    first, of = map(int, shard.split("/"))
+    drawn = lambda m: hashlib.sha256("\n".join(m["key"]).encode()).digest()
+    sample = [m for m in every if int.from_bytes(drawn(m)[:8]) % of == first]
+    equivalent = [(m, reasons[m["key"]]) for m in sample if m["key"] in reasons]
+    mutants = [m for m in sample if m["key"] not in reasons]
     for number, mutant in enumerate(mutants, 1):
         mutant["number"] = number
     tree = Tree(place)
     sources = {name: Text(ROOT / name) for name in {mutant["file"] for mutant in mutants}}
     library = tree.files["src/lib.rs"] + CHOICE.encode()
 
-    apart = []
+    # Those that did not compile beside the others are kept, as finding them takes a build.
+    kept = place / "apart.json"
+    known = json.loads(kept.read_text()) if kept.exists() else []
+    apart = [m for m in mutants if list(m["key"]) in known]
     while True:
         changed, marks = {"src/lib.rs": library}, {}
         for name, source in sources.items():
@@ -235,28 +284,35 @@ def main():
         if not wrong:
             sys.exit(f"the original does not build: {places[:3]}")
         apart += wrong
-    room_of = lambda mutant: Path(mutant["file"]).parts[1].removesuffix(".rs")
-    print(f"{len(mutants)} mutants, {len(apart)} of them built by themselves", flush=True)
+        kept.write_text(json.dumps([m["key"] for m in apart]))
+    print(
+        f"{len(sample)} of {len(every)} mutants, {len(equivalent)} of them equivalent, "
+        f"{len(apart)} built by themselves",
+        flush=True,
+    )
 
     usual = {}
 
-    def try_one(program, number, mutant):
-        room = room_of(mutant) + "::"
-        for names in ([room], []):
-            key = room if names else "all"
-            while key not in usual:
-                failed, took = tree.tests(program, 0, names)
-                if not failed:
-                    usual[key] = took
-                elif "::" not in failed or failed in tree.failing:
-                    sys.exit(f"the original fails: {failed}")
-                else:
-                    print(f"left out, as the original fails it: {failed}", flush=True)
-                    tree.failing.add(failed)
-            caught, took = tree.tests(program, number, names, 60 + PATIENCE * usual[key])
-            if caught:
-                return caught
-        return None
+    # Kept apart from what is built later: it says which tests the original fails, and how long they take.
+    original = shutil.copy(program, place / "original")
+
+    def stages(mutant):
+        """The tests of the module, which catch most of what is caught at all; those of the room; all of them."""
+        parts = Path(mutant["file"]).with_suffix("").parts[1:]
+        module = "::".join(part for part in parts if part != "mod") + "::"
+        return list(dict.fromkeys([(module,), (parts[0] + "::",), ()]))
+
+    def caught_by(program, number, names):
+        while names not in usual:
+            failed, took = tree.tests(original, 0, names)
+            if not failed:
+                usual[names] = took
+            elif "::" not in failed or failed in tree.failing:
+                sys.exit(f"the original fails: {failed}")
+            else:
+                print(f"left out, as the original fails it: {failed}", flush=True)
+                tree.failing.add(failed)
+        return tree.tests(program, number, names, 60 + PATIENCE * usual[names])[0]
 
     outcomes = []
 
@@ -264,16 +320,30 @@ def main():
         outcomes.append((mutant, outcome))
         print(f"{outcome or 'MISSED'}: {mutant['name']}", flush=True)
 
-    for mutant in mutants:
-        if mutant not in apart:
-            note(mutant, try_one(program, mutant["number"], mutant))
+    left = [m for m in mutants if m not in apart]
+    for depth in range(3):
+        # What is left after the last is missed.
+        still = []
+        for mutant in left:
+            rest = stages(mutant)[depth:]
+            caught = rest and caught_by(original, mutant["number"], rest[0])
+            if caught or len(rest) <= 1:
+                note(mutant, caught or None)
+            else:
+                still.append(mutant)
+        left = still
+        print(f"{len(left)} left", *(m["name"] for m in left), sep="\n  ", flush=True)
     for mutant in apart:
         source = sources[mutant["file"]]
         first, last = source.span(mutant["span"])
         text = source.text[:first] + mutant["replacement"] + source.text[last:]
         tree.write({mutant["file"]: text.encode()})
         program, places = tree.build()
-        note(mutant, try_one(program, 0, mutant) if program else "does not compile")
+        if not program:
+            note(mutant, "does not compile")
+            continue
+        found = (caught_by(program, 0, names) for names in stages(mutant))
+        note(mutant, next(filter(None, found), None))
 
     missed = [m for m, outcome in outcomes if outcome is None]
     unviable = sum(outcome == "does not compile" for _, outcome in outcomes)
@@ -281,8 +351,14 @@ def main():
     table = ["| mutant | caught by |", "|---|---|"]
     for mutant, outcome in outcomes:
         table.append(f"| {mutant['name'].replace('|', chr(92) + '|')} | {outcome or '**nothing**'} |")
-    (place / "mutants.md").write_text("\n".join(table) + "\n")
-    print(f"{viable - len(missed)} of {viable} caught, {unviable} do not compile; table in {place}/mutants.md")
+    for mutant, why in equivalent:
+        table.append(f"| {mutant['name'].replace('|', chr(92) + '|')} | equivalent: {why} |")
+    said = (
+        f"{len(sample)} mutants of {len(every)}: {viable - len(missed)} of {viable} caught, "
+        f"{len(equivalent)} equivalent, {unviable} do not compile"
+    )
+    (place / "mutants.md").write_text("\n".join([*table, "", said]) + "\n")
+    print(f"{said}; table in {place}/mutants.md")
     sys.exit(bool(missed) and (viable - len(missed)) * 100 < 95 * viable)
 
 

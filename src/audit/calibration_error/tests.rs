@@ -218,3 +218,26 @@ fn the_upper_end_is_nearer_than_that_of_bounded_differences() {
         "{value} {high}"
     );
 }
+
+/// By hand: three rows with z = 1/4, −1/2 and −3/4, so Σ z² = 7/8 and their mean square 7/24.
+#[test]
+fn the_error_of_a_gap_is_that_of_its_rows() {
+    let rows = [(0.25, false), (0.5, true), (0.25, true)];
+    let rows = grid(&rows);
+    assert_eq!(mean_square(&rows), 0.875 / 3.0);
+    // (1/20 − 1/100)/100 = (1/50)²; what no row may have shown adds ln 10/1.2815…/100 across.
+    let want = libm::hypot(
+        0.02,
+        std::f64::consts::LN_10 / 1.281_551_565_544_600_4 / 100.0,
+    );
+    let got = error_of_mean(0.1, 0.05, 100.0);
+    assert!(
+        (got - want).abs() <= 4.0 * f64::EPSILON * want,
+        "{got} {want}"
+    );
+    // Rounding may leave the mean square below the square of the mean; that is no spread.
+    assert_eq!(
+        error_of_mean(0.5, 0.25 - 1e-17, 100.0),
+        error_of_mean(0.5, 0.25, 100.0)
+    );
+}

@@ -194,3 +194,56 @@ fn numbers_are_brought_to_the_unit_interval() {
     let spread: f64 = unit.iter().map(|x| square(x - mean)).sum();
     assert!((scaled.standard_error() - spread.sqrt() / 4.0).abs() < 1e-15);
 }
+
+/// Where every group has exactly the mean, nothing is left of the formula but the allowance for rounding.
+#[test]
+fn sums_that_cancel_leave_the_allowance_for_rounding() {
+    // Powers of two, so that every sum is exact; groups of four, so that the unit is not one.
+    let (groups, size, q) = (256.0, 4.0, 0.25);
+    let sums = GroupSums {
+        groups,
+        count: groups * size,
+        largest: size,
+        count_squares: groups * size * size,
+        sum: groups * size * q,
+        squares: groups * size * size * q * q,
+        cross: groups * size * size * q,
+    };
+    for theta in [0.5f64, 63.0 / 64.0] {
+        // By hand: Σ X + qΣ k = 512 in units of q·4 = 1; Σ X² + 2qΣ Xk + q²Σ k² = 4·256 in units of 1.
+        let phi = -libm::log1p(-theta) - theta;
+        let want = -16.0 * f64::EPSILON * (theta * 512.0 + phi * 1024.0);
+        assert_eq!(sums.log_product(theta, q), want);
+    }
+    // And of what does not cancel, the formula word for word: twice the mean, q = 1/8, in units of 1/2.
+    // d = k·q: Σ d = 128, Σ d² = 64; sizes 384 and 64·9.
+    let theta = 0.5f64;
+    let phi = -libm::log1p(-theta) - theta;
+    let want = theta * 256.0 - phi * 256.0;
+    let want = want - 16.0 * f64::EPSILON * (theta * 768.0 + phi * 2304.0);
+    assert_eq!(sums.log_product(theta, 0.125), want);
+}
+
+#[test]
+fn a_limit_is_found_as_near_as_promised_whatever_the_curve() {
+    // Curves whose level is reached at a known place: straight, steep, flat before and after, curved either way.
+    let delta = 0.05;
+    let level = -ln(delta);
+    for root in [0.9, 0.61, 0.3, 0.01, 1e-6] {
+        let curves: [&dyn Fn(f64) -> f64; 6] = [
+            &|x| 1.0 - x,
+            &|x| 1e6 * (1.0 - x),
+            &|x| libm::pow(x, -40.0) - 1.0,
+            &|x| 1.0 - libm::pow(x, 40.0),
+            &|x| libm::exp(500.0 * (1.0 - x)) - 1.0,
+            &|x| 1.0 - libm::exp(500.0 * (x - 1.0)),
+        ];
+        for (i, curve) in curves.iter().enumerate() {
+            let found = lower_limit(1.0, delta, |q| level + curve(q / root));
+            // On the side that is valid but for the rounding of the curve, and within the stated part of the
+            // first place that is not.
+            assert!(found <= root * (1.0 + 1e-14), "{i} {root}: {found}");
+            assert!(root - found <= 1.000_001e-7 * root, "{i} {root}: {found}");
+        }
+    }
+}

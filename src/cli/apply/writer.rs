@@ -90,8 +90,8 @@ impl Writer {
         let path = &args.file;
         let usage = |what: &str| Failure::Usage(format!("{}: {what}", path.display()));
         let failed = |error: Error| Failure::of(error, path);
-        if let Some(named) = args.output.as_deref().and_then(Kind::of_path)
-            && named != reader.kind()
+        if let Some(output) = args.output.as_deref()
+            && !reader.kind().may_be_called(output)
         {
             let format = reader.kind().name();
             return Err(usage(&format!(

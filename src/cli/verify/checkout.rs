@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-use crate::ledger::{Evidence, EvidenceKind, PINNED};
+use crate::ledger::{Evidence, EvidenceKind, PINNED, read_record};
 
 /// A checkout with this version's verdicts.
 #[derive(Debug)]
@@ -59,9 +59,13 @@ impl Checkout {
             EvidenceKind::Bound => "pub fn ".to_owned(),
             _ => return,
         };
+        // A record comes from outside, and the file that it names must not.
+        let normal = |part: Component<'_>| matches!(part, Component::Normal(_));
         if piece.line.is_none()
-            && let Ok(text) = std::fs::read_to_string(self.root.join(&piece.file))
+            && Path::new(&piece.file).components().all(normal)
+            && let Some(bytes) = read_record(&self.root.join(&piece.file))
         {
+            let text = String::from_utf8_lossy(&bytes);
             let at = text.lines().position(|line| line.contains(&sign));
             piece.line = at.map(|at| at as u64 + 1);
         }
@@ -73,4 +77,44 @@ fn git(args: &[&str]) -> Option<String> {
     let output = Command::new("git").args(args).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_checkout_are_looked_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("checkout");
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::write(root.join("src/a.rs"), "//\nfn leaf() {}\n").unwrap();
+        std::fs::write(folder.path().join("b.rs"), "fn leaf() {}\n").unwrap();
+        let checkout = Checkout {
+            root: root.clone(),
+            commit: String::new(),
+            modified: false,
+        };
+        let line = |file: &str| {
+            let mut piece = Evidence {
+                kind: EvidenceKind::Harness,
+                name: "proofs::leaf".to_owned(),
+                file: file.to_owned(),
+                line: None,
+                claims: Vec::new(),
+            };
+            checkout.locate(&mut piece);
+            piece.line
+        };
+        assert_eq!(line("src/a.rs"), Some(2));
+        let outside = folder.path().join("b.rs");
+        assert_eq!(line(outside.to_str().unwrap()), None);
+        assert_eq!(line("../b.rs"), None);
+        // A device has no end.
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/dev/zero", root.join("src/zero.rs")).unwrap();
+            assert_eq!(line("src/zero.rs"), None);
+        }
+    }
 }

@@ -2,9 +2,10 @@
 
 use std::num::Wrapping;
 
+use super::super::selective::selective_sums;
 use super::oracle::{exact, exact_evidence, table, total};
 use super::random::{Numbers, evidence, generator, network};
-use crate::spn::{Builder, Evidence};
+use crate::spn::{Builder, Compiled, Evidence};
 
 /// Random networks a test; each has up to 81 assignments.
 const NETWORKS: usize = 2000;
@@ -71,4 +72,49 @@ fn listing_children_in_another_order_changes_no_bit() {
         let (a, b) = (first.evaluate(&evidence), other.evaluate(&evidence));
         assert_eq!(a.unwrap().to_bits(), b.unwrap().to_bits());
     }
+}
+
+/// Counted by hand from the rule: a leaf 2, a sum the worst of its terms and 2, a product one and what its
+/// factors have; on the way down an edge adds its siblings and 2.
+#[test]
+fn roundings_are_counted_along_every_path() {
+    let mut builder = Builder::new(&[2, 2, 2]).unwrap();
+    let terms = [[0.25, 0.75], [0.5, 0.5]];
+    let terms = terms.map(|p| (builder.leaf(0, &p).unwrap(), 0.5));
+    let sum = builder.sum(&terms).unwrap();
+    let second = builder.leaf(1, &[0.25, 0.75]).unwrap();
+    let third = builder.leaf(2, &[0.25, 0.75]).unwrap();
+    let root = builder.product(&[sum, second, third]).unwrap();
+    let compiled = Compiled::new(builder.build(root).unwrap());
+    // The sum has 4, the product 1 + 4 + 2 + 2 = 9.
+    let unit = 2.0f64.powi(-63);
+    assert_eq!(compiled.relative_error(), 9.0 * unit);
+    // To the sum 9 − 4 + 2 = 7, to its leaves 7 + 1 + 2 = 10, to the others 9 − 2 + 2 = 9; a joint value
+    // 10 + 3, and a marginal twice that and 2.
+    assert_eq!(compiled.marginal_error(), 28.0 * unit);
+}
+
+/// By the definition: whether two terms of a sum can be above zero at once, for every assignment.
+#[test]
+fn sums_are_selective_where_no_two_terms_meet() {
+    let mut builder = Builder::new(&[3, 2]).unwrap();
+    let state = |builder: &mut Builder<f64>, x: usize, p: f64| {
+        let which = builder.indicator(0, x).unwrap();
+        let other = builder.leaf(1, &[p, 1.0 - p]).unwrap();
+        builder.product(&[which, other]).unwrap()
+    };
+    let terms = [(0, 0.25), (1, 0.5), (2, 0.125)];
+    let terms = terms.map(|(x, p)| (state(&mut builder, x, p), 0.25));
+    let apart = builder.sum(&terms).unwrap();
+    let meeting = [terms[0], (state(&mut builder, 0, 0.75), 0.5)];
+    let meeting = builder.sum(&meeting).unwrap();
+    let one = builder.sum(&[(apart, 0.5), (terms[1].0, 0.0)]).unwrap();
+    let root = builder.sum(&[(meeting, 0.5), (one, 0.5)]).unwrap();
+    let network = builder.build(root).unwrap();
+    let found = selective_sums(&network);
+    // Ids are those of the builder, in order; whatever is no sum is not selective.
+    let sums: Vec<usize> = (0..network.nodes()).filter(|&node| found[node]).collect();
+    assert_eq!(sums.len(), 2, "{sums:?}");
+    assert_eq!(found.len(), network.nodes());
+    assert!(!found[network.nodes() - 1]);
 }

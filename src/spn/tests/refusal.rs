@@ -327,3 +327,16 @@ fn the_builder_refuses_numbers_and_names_that_make_no_sense() {
     // A refused node leaves no trace.
     assert_eq!(builder.build(leaf).unwrap().nodes(), 1);
 }
+
+/// What is bounded is the sum of the states of all leaves, not another number made of them.
+#[test]
+fn leaves_of_many_states_are_added_up() {
+    let states = 33_000;
+    let mut builder = Builder::<f64>::new(&[states]).unwrap();
+    let first = builder.indicator(0, 0).unwrap();
+    let second = builder.indicator(0, states - 1).unwrap();
+    let third = builder.leaf(0, &vec![1.0; states]).unwrap();
+    let fourth = builder.leaf(0, &vec![1.0; states]).unwrap();
+    let children = [first, second, third, fourth].map(|child| (child, 1.0));
+    assert!(builder.sum(&children).is_ok());
+}

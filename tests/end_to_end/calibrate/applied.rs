@@ -200,7 +200,7 @@ fn what_cannot_be_applied_is_refused_and_writes_nothing() {
     // The name of the output is no wish for another format.
     fs::write(folder.join("log.csv"), "label,p_a,p_b\na,0.5,0.5\n").unwrap();
     let args = ["apply", "log.csv", "--calibration", "cal.json", "--output"];
-    for name in ["out.parquet", "out.jsonl"] {
+    for name in ["out.parquet", "out.jsonl", "out.json", "out.json.gz"] {
         let said = refused(&[&args[..], &[name]].concat(), folder);
         assert!(
             said.contains("what comes out is separated values"),

@@ -105,7 +105,7 @@ fn no_input_of_any_format_breaks_the_promises() {
     place.write("log.jsonl", LOG);
     place.write("map", MAP);
     place.write("sites.jsonl", SITES);
-    let commands: [(&str, &str, &[&str]); 30] = [
+    let commands: [(&str, &str, &[&str]); 32] = [
         ("record", "x.jsonl", &["infer", "x.jsonl", "--explain"]),
         (
             "record",
@@ -138,6 +138,16 @@ fn no_input_of_any_format_breaks_the_promises() {
         ),
         ("csv_log", "x.csv", &["audit", "x.csv", "--format", "sarif"]),
         ("parquet_log", "x.parquet", &["audit", "x.parquet"]),
+        (
+            "packed_log",
+            "x.log",
+            &["apply", "x.log", "--calibration", "map"],
+        ),
+        (
+            "records",
+            "proofs.json",
+            &["claims", "L2", "--records", "."],
+        ),
         (
             "state",
             "x.state",
@@ -298,7 +308,8 @@ fn no_input_of_any_format_breaks_the_promises() {
     let mut table = "| command | changed inputs of | tried | read to the end | most MiB |\n|---|---|---|---|---|\n".to_string();
     for (target, name, args) in commands {
         let packing = name.rsplit_once('.').map_or("", |(_, end)| end);
-        let in_parquet = matches!(target, "parquet_log" | "arrow_log") || is_packing(packing);
+        let in_parquet =
+            matches!(target, "parquet_log" | "arrow_log" | "packed_log") || is_packing(packing);
         if cfg!(not(feature = "parquet")) && in_parquet {
             continue;
         }

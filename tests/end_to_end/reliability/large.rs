@@ -206,6 +206,20 @@ fn large_inputs_take_little_memory_in_every_command() {
         }
         table += "|\n";
     }
+    // A record of runs, nearly as large as one that is read: the only other thing that comes from outside in bulk.
+    let harness =
+        r#"{"name":"x","claims":["L2"],"cargo_test":{"outcome":"p"},"kani":{"verdict":"v"}}"#;
+    let harnesses = vec![harness; (15 << 20) / (harness.len() + 1)].join(",");
+    let record = format!("{{\"unix_time\":1,\"all_hold\":true,\"harnesses\":[{harnesses}]}}");
+    place.write("proofs.json", record);
+    let ended = place.run(&["claims", "L2", "--records", "."]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.len() > 1 << 20, "the record was not read");
+    assert!(ended.peak < MOST_MEMORY, "{} KiB", ended.peak);
+    table += &format!(
+        "\n`claims --records` with 15 MiB: {} MiB.\n",
+        ended.peak >> 10
+    );
     table += &format!(
         "\n{runs} runs, {read} to the end; at most {} MiB.\n",
         highest >> 10

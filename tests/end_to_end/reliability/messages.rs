@@ -1,7 +1,7 @@
 //! What is said: short, with its place, and nothing in it that is not seen.
 
 use super::hostile::MAP;
-use super::{LOG, Place};
+use super::{LOG, Place, RECORD};
 
 /// A bell, an escape, a soft hyphen, an Arabic number sign, an override of direction, an interlinear
 /// anchor, a musical format character, a tag.
@@ -27,7 +27,15 @@ fn nothing_unseen_is_shown_by_any_command() {
         "{{\"id\":{json},\"label\":{json},\"classes\":[{json},\"b\"],\"probs\":[0.75,0.25]}}\n{{\"label\":{json},\"probs\":[2,0]}}\n"
     );
     place.write("log.jsonl", &log);
+    // What is said to have been run, by a file that anybody may have written.
+    let text = |prefix: &str| serde_json::json!(format!("{prefix}{name}"));
+    let harness = serde_json::json!({"name": text("n"), "file": text("src/"), "claims": ["L2"],
+        "cargo_test": {"outcome": text("passed")}, "kani": {"verdict": text("proved")}});
+    let record = serde_json::json!({"commit": text("c"), "unix_time": 7, "all_hold": true, "harnesses": [harness]});
+    place.write("proofs.json", record.to_string());
     let mut runs: Vec<Vec<&str>> = vec![
+        vec!["claims", "L2", "--records", "."],
+        vec!["claims", "L2", "--records", ".", "--format", "json"],
         vec!["infer", "a.jsonl", "--explain"],
         vec!["infer", "a.jsonl", "--explain", "--format", "text"],
         vec!["infer", &name],
@@ -126,6 +134,8 @@ fn messages_name_the_file() {
         "wide.jsonl",
         format!("{{\"label\":0,\"probs\":[{numbers}]}}\n"),
     );
+    place.write("returns.csv", "label,p_a,p_b\ra,0.75,0.25\rb,0.5,0.5\r");
+    place.write("packed.csv", b"BZh91AY&SY\xd3\x0b");
     place.write("three.csv", "label,p_a,p_b,p_c\na,0.5,0.25,0.25\n");
     place.write("map", MAP);
     for (args, file) in [
@@ -186,6 +196,14 @@ fn messages_name_the_file() {
         ),
         (&["audit", "--merge", "bad.jsonl"], "bad.jsonl"),
         (
+            &["audit", "returns.csv"],
+            "returns.csv: lines end with a carriage return alone",
+        ),
+        (
+            &["audit", "packed.csv"],
+            "packed.csv: cannot be read: it is compressed with bzip2",
+        ),
+        (
             &["audit", "one.jsonl", "--config", "bad.jsonl"],
             "bad.jsonl",
         ),
@@ -196,4 +214,55 @@ fn messages_name_the_file() {
     // Nothing is shown of what is then refused.
     let ended = place.run(&["apply", "three.csv", "--calibration", "map"]);
     assert_eq!(ended.out, b"");
+}
+
+#[test]
+fn text_in_another_encoding_is_named_with_its_cure() {
+    const CURE: &str = "iconv -f UTF-16 -t UTF-8";
+    let log = "label,p_a,p_b\na,0.75,0.25\nb,0.5,0.5\n";
+    let array = r#"[{"label":0,"probs":[0.75,0.25]}]"#;
+    let record = RECORD.to_string() + "\n";
+    let gate = "[audit.limits]\nece = 0.1\n";
+    let texts: [(&str, &str, &[&str]); 8] = [
+        ("log.csv", log, &["audit", "log.csv"]),
+        ("log.json", array, &["audit", "log.json"]),
+        ("log", LOG, &["audit", "log"]),
+        (
+            "log.jsonl",
+            LOG,
+            &[
+                "calibrate",
+                "log.jsonl",
+                "--method",
+                "platt",
+                "--output",
+                "m",
+            ],
+        ),
+        ("a.jsonl", &record, &["infer", "a.jsonl"]),
+        (
+            "data.jsonl",
+            &record,
+            &["train", "--data", "data.jsonl", "--output", "m"],
+        ),
+        ("x.toml", gate, &["audit", "--demo", "--config", "x.toml"]),
+        ("map", MAP, &["apply", "utf8.jsonl", "--calibration", "map"]),
+    ];
+    let place = Place::new();
+    place.write("utf8.jsonl", LOG);
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let ways: [&dyn Fn(&str) -> Vec<u8>; 2] = [&big, &little];
+    for (name, text, args) in texts {
+        place.write(name, text);
+        let ended = place.run(args);
+        assert!(!ended.err.contains(CURE), "{args:?}: {}", ended.err);
+        for mark in ["", "\u{feff}"] {
+            for way in ways {
+                place.write(name, way(&format!("{mark}{text}")));
+                let err = place.refused(args);
+                assert!(err.contains(name) && err.contains(CURE), "{args:?}: {err}");
+            }
+        }
+    }
 }

@@ -92,8 +92,14 @@ fn modes_links_devices_and_pipes_are_what_they_were() {
 #[test]
 fn closed_and_full_streams_are_no_panic() {
     let place = place();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 14] = [
         &["infer", "a.jsonl"],
+        &["apply", "log.jsonl", "--calibration", "map"],
+        &["monitor", "log.jsonl"],
+        &["bound", "t3-prime", "--n", "900", "--errors", "42"],
+        &["claims", "L2"],
+        &["completions", "bash"],
+        &["man"],
         &["audit", "log.jsonl"],
         &[
             "calibrate",
@@ -274,4 +280,34 @@ fn a_command_that_fails_leaves_no_folder() {
     let err = place.refused(&["experiment", "T2", "--output", &"y/".repeat(3000)]);
     assert!(err.contains("File name too long"), "{err}");
     assert_eq!(place.names(), FIRST);
+}
+
+/// A new command is one line more in the script, or this test fails.
+#[test]
+fn every_command_is_tortured() {
+    let script = include_str!("../../torture/syscalls.sh");
+    let attacked = |command: &str| {
+        script
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("torture "))
+            // Behind what is there before and how many calls.
+            .filter_map(|rest| rest.split_whitespace().nth(2))
+            .any(|word| word.trim_matches(['\'', '"']) == command)
+    };
+    let help = String::from_utf8(Place::new().run(&["--help"]).out).unwrap();
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    // Descriptions go on in lines that are further to the right.
+    let named = |line: &str| line.starts_with("  ") && !line.starts_with("   ");
+    let commands: Vec<&str> = commands
+        .lines()
+        .filter(|line| named(line))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.len() >= 14, "{commands:?}");
+    let forgotten: Vec<&&str> = commands.iter().filter(|name| !attacked(name)).collect();
+    assert!(
+        forgotten.is_empty(),
+        "tests/torture/syscalls.sh has no line for {forgotten:?}"
+    );
 }
