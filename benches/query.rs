@@ -16,7 +16,7 @@ use lpf::latent::decoder::DenseLayer;
 use lpf::latent::random::Stream;
 use lpf::latent::{
     Confidence, Decoder, DecoderWorkspace, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior,
-    MlpDecoder, monte_carlo_factor,
+    MlpDecoder, monte_carlo_factors,
 };
 use lpf::simplex::{Distribution, log_pool};
 use pulp::{Arch, Simd, WithSimd};
@@ -64,14 +64,12 @@ impl Query {
             decoder,
             workspace,
         } = self;
-        let mut factors = Vec::with_capacity(ITEMS);
-        let mut weights = Vec::with_capacity(ITEMS);
-        for (item, posterior) in posteriors.iter().enumerate() {
-            let mut stream = Stream::new(1, FACTOR_PURPOSE, 2, item as u64);
-            let factor = monte_carlo_factor(posterior, decoder, SAMPLES, &mut stream, workspace);
-            factors.push(factor.unwrap().distribution);
-            weights.push(Confidence::Reference.weight(posterior));
-        }
+        let items: Vec<&GaussianPosterior> = posteriors.iter().collect();
+        let stream = |item| Stream::new(1, FACTOR_PURPOSE, 2, item as u64);
+        let drawn = monte_carlo_factors(&items, decoder, SAMPLES, stream, workspace).unwrap();
+        let factors: Vec<Distribution> = drawn.into_iter().map(|f| f.distribution).collect();
+        let weight = |posterior| Confidence::Reference.weight(posterior);
+        let weights: Vec<f64> = posteriors.iter().map(weight).collect();
         log_pool(&factors, &weights).unwrap()
     }
 

@@ -1,17 +1,23 @@
 //! Stage 2: the soft factor of an item of evidence, by Monte Carlo.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::decoder::{DecodeError, Decoder, DecoderWorkspace};
 use super::posterior::GaussianPosterior;
 use super::random::{Stream, text_key};
-use crate::math::{ExactSum, Scalar};
+use crate::math::BandedSum;
+use crate::math::lanes::LANES;
 use crate::simplex::{Distribution, SimplexError};
 
 /// The purpose in the names of streams that factors are drawn with.
 pub const FACTOR_PURPOSE: u64 = text_key("monte carlo factor");
 
-/// Rows decoded at a time: large enough to keep the kernel busy, small enough that latents and
-/// activations of the reference's network (64 and 128 wide) stay in a second-level cache.
-const BATCH: usize = 64;
+/// Rows decoded at a time: the samples of a query of five items by sixteen, and small enough that latents
+/// and activations of the reference's network (64 and 128 wide) stay in a second-level cache.
+const BATCH: usize = 80;
+
+/// Samples of several items that there is room for at a time.
+const TOGETHER: usize = 64 * BATCH;
 
 /// Why there is no factor.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -39,6 +45,21 @@ pub enum FactorError {
     /// The decoded rows have no mean that is a distribution.
     #[error("mean of the samples: {0}")]
     Mean(SimplexError),
+}
+
+impl FactorError {
+    /// Of an error in the samples of several items, so many of each: which item it is in, with the row within
+    /// that item.
+    fn of_item(self, samples: usize) -> (usize, Self) {
+        match self {
+            FactorError::Decode(error) => {
+                let row = error.row().unwrap_or(0);
+                let (item, row) = (row / samples, row % samples);
+                (item, FactorError::Decode(error.in_row(row)))
+            }
+            other => (0, other),
+        }
+    }
 }
 
 /// A soft factor `Φ(y) ≈ E[p(y∣z)]`, the mean of `M` decoded samples.
@@ -88,6 +109,65 @@ pub fn monte_carlo_factor<D: Decoder + ?Sized>(
     factor_of_rows(&workspace.probabilities, decoder.classes())
 }
 
+/// [`monte_carlo_factor`] of several items, the same to the bit and faster, as their samples are decoded
+/// together; `stream` makes the stream of an item.
+///
+/// # Errors
+/// The first item of which there is no factor, and why.
+pub fn monte_carlo_factors<D: Decoder + ?Sized>(
+    posteriors: &[&GaussianPosterior],
+    decoder: &D,
+    samples: usize,
+    stream: impl Fn(usize) -> Stream,
+    workspace: &mut FactorWorkspace,
+) -> Result<Vec<Factor>, (usize, FactorError)> {
+    let (dimension, classes) = (decoder.dimension(), decoder.classes());
+    let mut factors = Vec::with_capacity(posteriors.len());
+    // Not all at once: room for the samples of a few items is enough.
+    let group = (TOGETHER / samples.max(1)).max(1);
+    while factors.len() < posteriors.len() {
+        let first = factors.len();
+        let rest = posteriors[first..].iter().take(group);
+        let fitting = rest.take_while(|p| p.dimension() == dimension).count();
+        // An item of another dimension comes alone, for its error.
+        let items = fitting.max(1);
+        let too_many = (first, FactorError::TooManySamples { samples });
+        let total = samples.checked_mul(items).ok_or(too_many)?;
+        let mut drawn = 0;
+        let mut now: Option<(usize, Stream)> = None;
+        let draw = |mut rows: &mut [f64]| {
+            while !rows.is_empty() {
+                let item = first + drawn / samples;
+                let (posterior, left) = (posteriors[item], samples - drawn % samples);
+                let length = rows.len().min(left * posterior.dimension());
+                let (some, rest) = rows.split_at_mut(length);
+                let begun = now.take().filter(|(of, _)| *of == item);
+                let (_, stream) = now.insert(begun.unwrap_or_else(|| (item, stream(item))));
+                posterior.sample(stream, some);
+                drawn += some.len() / posterior.dimension();
+                rows = rest;
+            }
+        };
+        decode_samples(
+            posteriors[first].dimension(),
+            decoder,
+            total,
+            draw,
+            workspace,
+        )
+        .map_err(|error| {
+            let (item, error) = error.of_item(samples);
+            (first + item, error)
+        })?;
+        let rows = workspace.probabilities.chunks_exact(samples * classes);
+        for (item, rows) in rows.enumerate() {
+            let factor = factor_of_rows(rows, classes);
+            factors.push(factor.map_err(|error| (first + item, error))?);
+        }
+    }
+    Ok(factors)
+}
+
 /// Fills the workspace with `samples` decoded rows; `draw` fills whole rows of latents.
 pub(crate) fn decode_samples<D: Decoder + ?Sized>(
     dimension: usize,
@@ -116,12 +196,13 @@ pub(crate) fn decode_samples<D: Decoder + ?Sized>(
     probabilities.clear();
     probabilities.try_reserve(total).map_err(|_| too_many)?;
     probabilities.resize(total, 0.0);
-    for rows in probabilities.chunks_mut(BATCH * classes) {
+    for (batch, rows) in probabilities.chunks_mut(BATCH * classes).enumerate() {
         latents.resize(rows.len() / classes * dimension, 0.0);
         draw(latents);
-        decoder
-            .decode(latents, rows, inner)
-            .map_err(FactorError::Decode)?;
+        decoder.decode(latents, rows, inner).map_err(|error| {
+            let row = batch * BATCH + error.row().unwrap_or(0);
+            FactorError::Decode(error.in_row(row))
+        })?;
     }
     Ok(())
 }
@@ -143,15 +224,16 @@ pub fn factor_of_rows(probabilities: &[f64], classes: usize) -> Result<Factor, F
         });
     }
     let samples = probabilities.len() / classes;
-    let column = |y: usize| probabilities.iter().skip(y).step_by(classes).copied();
-    let sums: Vec<f64> = (0..classes).map(|y| f64::sum(column(y))).collect();
+    let (mut sums, mut squares) = (Vec::with_capacity(classes), Vec::with_capacity(classes));
+    Arch::new().dispatch(Moments {
+        probabilities,
+        classes,
+        sums: &mut sums,
+        squares: &mut squares,
+    });
     let standard_errors = (samples > 1).then(|| {
-        let error = |(y, sum): (usize, &f64)| {
-            let mean = sum / samples as f64;
-            let squares = column(y).map(|p| (p - mean) * (p - mean));
-            standard_error(squares.collect(), samples)
-        };
-        sums.iter().enumerate().map(error).collect()
+        let errors = squares.iter().map(|&sum| standard_error(sum, samples));
+        errors.collect()
     });
     let distribution = Distribution::from_weights(sums).map_err(FactorError::Mean)?;
     Ok(Factor {
@@ -162,8 +244,52 @@ pub fn factor_of_rows(probabilities: &[f64], classes: usize) -> Result<Factor, F
 }
 
 /// `√(Σ (x − x̄)² / (M − 1) / M)` from the sum of squares, for `M ≥ 2`.
-fn standard_error(squares: ExactSum, samples: usize) -> f64 {
-    libm::sqrt(squares.to_f64() / (samples - 1) as f64 / samples as f64)
+fn standard_error(squares: f64, samples: usize) -> f64 {
+    libm::sqrt(squares / (samples - 1) as f64 / samples as f64)
+}
+
+/// For each class the sum of its column and of the squares of what its entries differ from their mean by: each
+/// exact, rounded once.
+struct Moments<'a> {
+    probabilities: &'a [f64],
+    classes: usize,
+    sums: &'a mut Vec<f64>,
+    squares: &'a mut Vec<f64>,
+}
+
+impl WithSimd for Moments<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let samples = self.probabilities.len() / self.classes;
+        for class in 0..self.classes {
+            let sum = self.total(class, |p| p);
+            let mean = sum / samples as f64;
+            self.sums.push(sum);
+            let squares = self.total(class, |p| (p - mean) * (p - mean));
+            self.squares.push(squares);
+        }
+    }
+}
+
+impl Moments<'_> {
+    /// The sum of `term` over the column of a class.
+    #[inline(always)]
+    fn total(&self, class: usize, term: impl Fn(f64) -> f64) -> f64 {
+        let mut sum = BandedSum::new();
+        for rows in self.probabilities.chunks(LANES * LANES * self.classes) {
+            let mut terms = [[0.0; LANES]; LANES];
+            let slots = terms.as_flattened_mut().iter_mut();
+            let mut used = 0usize;
+            for (slot, row) in slots.zip(rows.chunks_exact(self.classes)) {
+                *slot = term(row[class]);
+                used += 1;
+            }
+            sum.add_lanes(&terms[..used.div_ceil(LANES)]);
+        }
+        sum.to_f64()
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +385,60 @@ mod tests {
                 decoder: 1
             })
         ));
+    }
+
+    #[test]
+    fn several_items_together_have_the_factors_of_each_alone() {
+        let (posterior, decoder) = probit();
+        let other = GaussianPosterior::diagonal(vec![-1.0, 0.5], vec![0.1, 2.0]).unwrap();
+        let stream = |item| Stream::new(3, FACTOR_PURPOSE, 4, item as u64);
+        let mut workspace = FactorWorkspace::default();
+        // One sample, some, more than are decoded at a time, more than there is room for together.
+        for samples in [1, 16, BATCH + 1, TOGETHER / 3] {
+            let posteriors = [&posterior, &other, &posterior, &other, &other];
+            let got = monte_carlo_factors(&posteriors, &decoder, samples, stream, &mut workspace);
+            for (item, (got, posterior)) in got.unwrap().into_iter().zip(posteriors).enumerate() {
+                let mut stream = stream(item);
+                let want =
+                    monte_carlo_factor(posterior, &decoder, samples, &mut stream, &mut workspace);
+                assert_eq!(got, want.unwrap(), "{samples} {item}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_several_items_the_first_that_fails_is_named() {
+        let (posterior, _) = probit();
+        let decoder = ProbitDecoder::new(vec![2.0, 2.0], 0.0).unwrap();
+        let flat = GaussianPosterior::diagonal(vec![0.0], vec![1.0]).unwrap();
+        // A latent so large that its score is not a number.
+        let huge = GaussianPosterior::diagonal(vec![f64::MAX, -f64::MAX], vec![1.0, 1.0]).unwrap();
+        let stream = |item| Stream::new(3, FACTOR_PURPOSE, 4, item as u64);
+        let mut workspace = FactorWorkspace::default();
+        let mut run = |posteriors: &[&GaussianPosterior], samples| {
+            monte_carlo_factors(posteriors, &decoder, samples, stream, &mut workspace)
+        };
+        let (item, error) = run(&[&posterior, &flat, &huge], 3).unwrap_err();
+        assert!(matches!(
+            (item, error),
+            (1, FactorError::Dimension { posterior: 1, .. })
+        ));
+        let (item, error) = run(&[&posterior, &posterior, &huge], 50).unwrap_err();
+        let row = match error {
+            FactorError::Decode(error) => error.row(),
+            _ => None,
+        };
+        assert_eq!(
+            (item, row),
+            (2, Some(0)),
+            "the row is counted within the item"
+        );
+        assert_eq!(run(&[&posterior], 0), Err((0, FactorError::NoSamples)));
+        assert_eq!(run(&[], 0), Ok(vec![]));
+        let all = FactorError::TooManySamples {
+            samples: usize::MAX,
+        };
+        assert_eq!(run(&[&posterior], usize::MAX), Err((0, all)));
     }
 
     #[test]

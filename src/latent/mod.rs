@@ -19,5 +19,6 @@ pub use decoder::{Decoder, DecoderWorkspace, MlpDecoder};
 pub(crate) use factor::decode_samples;
 pub use factor::{
     FACTOR_PURPOSE, Factor, FactorError, FactorWorkspace, factor_of_rows, monte_carlo_factor,
+    monte_carlo_factors,
 };
 pub use posterior::{GaussianPosterior, PosteriorError};

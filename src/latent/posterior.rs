@@ -1,10 +1,11 @@
 //! Stage 1: the Gaussian that an item of evidence leaves over the latent space.
 
 use nalgebra::{Cholesky, DMatrix};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::random::{Stream, content_key};
-use crate::math::{ExactSum, Field};
+use crate::math::lanes::{LANES, Lanes};
+use crate::math::{BandedSum, ExactSum, Field};
 
 /// Why some numbers are not a Gaussian.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -141,12 +142,15 @@ impl GaussianPosterior {
     /// The mean of the standard deviations, which confidence weights are made of. Finite: it is
     /// at most the largest of them.
     pub fn mean_sigma(&self) -> f64 {
-        mean(self.sigmas())
+        match &self.spread {
+            Spread::Diagonal(sigma) => mean(sigma),
+            Spread::Full { .. } => mean(&self.sigmas().collect::<Vec<_>>()),
+        }
     }
 
     /// `tr Σ / d`, the mean variance; `+∞` where a variance is.
     pub fn mean_variance(&self) -> f64 {
-        mean(self.variances())
+        mean(&self.variances().collect::<Vec<_>>())
     }
 
     /// `‖Σ‖_F = √(Σ_ij Σ_ij²)`, the norm that assumption A2 bounds.
@@ -260,16 +264,46 @@ fn compare(a: &[f64], b: &[f64]) -> std::cmp::Ordering {
 }
 
 /// The mean of non-negative numbers, exact up to two roundings, without overflow on the way.
-fn mean(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+fn mean(values: &[f64]) -> f64 {
+    let (sum, largest) = Arch::new().dispatch(SumAndLargest(values));
     let count = values.len() as f64;
-    let largest = values.clone().fold(0.0, f64::max);
-    let scale = if largest.is_finite() {
+    let guard = if largest.is_finite() {
         f64::overflow_guard(&largest)
     } else {
         None
     };
-    let scale = scale.unwrap_or(1.0);
-    values.map(|x| x * scale).collect::<ExactSum>().to_f64() / count / scale
+    match guard {
+        None => sum / count,
+        Some(scale) => {
+            let scaled = values.iter().map(|x| x * scale);
+            scaled.collect::<ExactSum>().to_f64() / count / scale
+        }
+    }
+}
+
+/// The exact sum of numbers, rounded once, and the largest of them and of zero.
+struct SumAndLargest<'a>(&'a [f64]);
+
+impl WithSimd for SumAndLargest<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+        let mut sum = BandedSum::new();
+        let mut most: Lanes = [0.0; LANES];
+        let (lanes, rest) = self.0.as_chunks::<LANES>();
+        let mut last = [0.0; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        for terms in [lanes, &[last]] {
+            for terms in terms {
+                for (most, &x) in most.iter_mut().zip(terms) {
+                    *most = if x > *most { x } else { *most };
+                }
+            }
+            sum.add_lanes(terms);
+        }
+        (sum.to_f64(), most.into_iter().fold(0.0, f64::max))
+    }
 }
 
 fn check_mean(mean: &[f64], rows: usize, columns: usize) -> Result<(), PosteriorError> {

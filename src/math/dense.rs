@@ -13,11 +13,12 @@
 //! handed over at once, nor threads change an entry. Fused multiply-add would (it rounds once, and
 //! not every machine has it), and is therefore not used: half the peak of the machine is the price.
 //!
-//! The three products of a layer `Y = X·W + b` with weights stored `[inputs][outputs]`:
+//! The products of a layer `Y = X·W + b` with weights stored `[inputs][outputs]`:
 //!
 //! | product | `C` | `A` | `B` | summed over |
 //! |---|---|---|---|---|
 //! | [`forward`] | `Y`, started from `b` | `X` | `W` | inputs |
+//! | [`forward_columns`] | `Yᵀ`, started from `b` | `Wᵀ` | `Xᵀ` | inputs |
 //! | [`backward_input`] | `dX`, started from 0 | `dY` | `Wᵀ` | outputs |
 //! | [`backward_weights`] | `dW`, as it is | `Xᵀ` | `dY` | rows of the batch |
 
@@ -119,6 +120,41 @@ pub fn forward<T: Element>(
         b: w,
         inner: inputs,
         columns: outputs,
+    });
+    Ok(())
+}
+
+/// [`forward`] of a batch whose rows stand side by side: `Yᵀ = Wᵀ·Xᵀ + b`, where `x` is inputs × rows and
+/// `y` outputs × rows. The same entries to the bit; faster where a layer has few outputs, as vectors then run across
+/// the rows.
+///
+/// # Errors
+/// [`DenseError`] when a length does not fit the shape; `y` is then untouched.
+pub fn forward_columns<T: Element>(
+    shape: LayerShape,
+    x: &[T],
+    w: &[T],
+    b: &[T],
+    y: &mut [T],
+) -> Result<(), DenseError> {
+    let (rows, inputs, outputs) = shape.sizes();
+    expect("x", x.len(), inputs, rows)?;
+    expect("w", w.len(), inputs, outputs)?;
+    expect("b", b.len(), 1, outputs)?;
+    expect("y", y.len(), outputs, rows)?;
+    if rows == 0 {
+        return Ok(());
+    }
+    for (line, &b) in y.chunks_exact_mut(rows).zip(b) {
+        line.fill(b);
+    }
+    T::accumulate(Product {
+        c: y,
+        a: w,
+        a_strides: (1, outputs),
+        b: x,
+        inner: inputs,
+        columns: rows,
     });
     Ok(())
 }
@@ -268,7 +304,7 @@ const DEPTH: usize = 256;
 impl WithSimd for Product<'_, f32> {
     type Output = ();
 
-    /// Blocks of eight rows × 2 vectors where there are 32 vector registers (16 sums, 2 vectors of
+    /// Blocks of eight rows × 3 or 2 vectors where there are 32 vector registers (24 sums, 3 vectors of
     /// `B`, one product), of 4 × 2 where there are 16; leftover rows in blocks that keep at least
     /// four independent sums, which hides the latency of an addition.
     #[inline(always)]
@@ -326,6 +362,16 @@ impl<S: Simd> Block<'_, S> {
     #[inline(always)]
     fn run<const R: usize, const V: usize>(&mut self) -> usize {
         let mut column = 0;
+        if R == 8 {
+            // Two and two vectors in place of three and one.
+            loop {
+                let vectors = (self.columns - column) / S::F32_LANES;
+                if vectors < 3 || vectors == 4 {
+                    break;
+                }
+                column += self.strip::<R, 3>(column);
+            }
+        }
         while self.columns - column >= V * S::F32_LANES {
             column += self.strip::<R, V>(column);
         }
@@ -378,11 +424,23 @@ impl<S: Simd> Block<'_, S> {
             let (line, _) = S::as_simd_f32s(&self.c[r * self.columns + column..][..width]);
             sums.copy_from_slice(line);
         }
-        let rows = self.rows_of_a::<R>();
         let lines = self.b.chunks_exact(self.columns);
-        for (k, line) in (0..lines.len()).zip(lines) {
-            let (line, _) = S::as_simd_f32s(&line[column..][..width]);
-            add_terms(self.simd, &mut sums, &self.terms(&rows, k), line);
+        if self.a_strides.1 == 1 {
+            let rows = self.rows_of_a::<R>();
+            for (k, line) in (0..lines.len()).zip(lines) {
+                let mut terms = [0.0; R];
+                for (term, row) in terms.iter_mut().zip(&rows) {
+                    *term = row[k];
+                }
+                let (line, _) = S::as_simd_f32s(&line[column..][..width]);
+                add_terms(self.simd, &mut sums, &terms, line);
+            }
+        } else {
+            for (terms, line) in self.a.chunks(self.a_strides.1).zip(lines) {
+                let (line, _) = S::as_simd_f32s(&line[column..][..width]);
+                // The terms of a step stand side by side.
+                add_terms(self.simd, &mut sums, &terms.as_chunks().0[0], line);
+            }
         }
         for (r, sums) in sums.iter().enumerate() {
             let (line, _) = S::as_mut_simd_f32s(&mut self.c[r * self.columns + column..][..width]);

@@ -22,4 +22,5 @@ pub use enclosure::Enclosure;
 pub use exact_sum::ExactSum;
 pub use interval::Interval;
 pub use log_sum_exp::log_sum_exp;
+pub(crate) use scalar::SORTED;
 pub use scalar::{Field, Real, Ring, Scalar, canonical_sum, rational};

@@ -168,7 +168,7 @@ float_scalar!(f64, to_f64, exp, ln, pow2(959), pow2(-128));
 float_scalar!(f32, to_f32, exp32, ln32, pow2(95) as f32, pow2(-40) as f32);
 
 /// How many terms [`canonical_sum`] sorts on the stack.
-const SORTED: usize = 16;
+pub(crate) const SORTED: usize = 16;
 
 /// The sum of the entries of one distribution, the same bits for every order of the classes.
 ///

@@ -6,7 +6,7 @@ use super::Model;
 use crate::latent::random::{Item, Stream, evidence_keys, text_key};
 use crate::latent::{
     Confidence, Decoder, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder,
-    monte_carlo_factor,
+    monte_carlo_factors,
 };
 use crate::learn::VaeError;
 use crate::log::{Completed, Evidence, Place, RecordError};
@@ -100,37 +100,43 @@ impl LatentModel {
             RecordError::shape(Place::item_field(item, "id"), what)
         })?;
         let entity = text_key(entity);
-        let mut keys = keys.into_iter();
-        let mut workspace = FactorWorkspace::default();
-        let items = evidence.iter().zip(posteriors).enumerate();
-        items
-            .map(|(index, (item, posterior))| {
-                let Some(posterior) = posterior else {
-                    return Ok(None);
-                };
-                let key = keys.next().unwrap_or_default();
-                let factor = if item.factor.is_some() {
-                    None
-                } else {
-                    let mut stream = Stream::new(self.seed, FACTOR_PURPOSE, entity, key);
-                    let drawn = monte_carlo_factor(
-                        &posterior,
-                        &self.decoder,
-                        self.samples,
-                        &mut stream,
-                        &mut workspace,
-                    );
-                    let drawn =
-                        drawn.map_err(|e| RecordError::shape(Place::item(index), e.to_string()))?;
-                    Some(drawn.distribution)
-                };
-                Ok(Some(Completed {
+        // The items whose factors are drawn, with their keys.
+        let drawn: Vec<(usize, u64)> = named.into_iter().zip(keys).collect();
+        let drawn = drawn.into_iter();
+        let drawn: Vec<_> = drawn
+            .filter(|&(i, _)| evidence[i].factor.is_none())
+            .collect();
+        let of_drawn: Vec<&GaussianPosterior> = drawn
+            .iter()
+            .filter_map(|&(i, _)| posteriors[i].as_ref())
+            .collect();
+        let factors = monte_carlo_factors(
+            &of_drawn,
+            &self.decoder,
+            self.samples,
+            |item| Stream::new(self.seed, FACTOR_PURPOSE, entity, drawn[item].1),
+            &mut FactorWorkspace::default(),
+        );
+        let factors = factors.map_err(|(item, error)| {
+            RecordError::shape(Place::item(drawn[item].0), error.to_string())
+        })?;
+        let mut completed: Vec<Option<Completed>> = posteriors
+            .into_iter()
+            .map(|posterior| {
+                let posterior = posterior?;
+                Some(Completed {
                     weight: Confidence::Reference.weight(&posterior),
                     posterior,
-                    factor,
-                }))
+                    factor: None,
+                })
             })
-            .collect()
+            .collect();
+        for ((item, _), factor) in drawn.into_iter().zip(factors) {
+            if let Some(completed) = &mut completed[item] {
+                completed.factor = Some(factor.distribution);
+            }
+        }
+        Ok(completed)
     }
 
     /// The posterior of each item, as given or encoded from its embedding; none where it has

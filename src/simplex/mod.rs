@@ -18,5 +18,6 @@ pub(crate) use distance::kl_term;
 pub use distance::{entropy_bits, entropy_nats, hilbert_distance, kl_divergence, l1_distance};
 pub use distribution::{Distribution, validate};
 pub use log_pool::{LogPool, log_pool, prior_corrected, temper};
+pub(crate) use normalize::softmax_lanes;
 pub use normalize::{SimplexError, normalize, softmax};
 pub use pool::{Contradiction, PoolError, linear_combination, linear_pool, power_product};

@@ -1,6 +1,7 @@
 //! From non-negative numbers or logits to probabilities.
 
-use crate::math::{Field, Real, canonical_sum};
+use crate::math::lanes::{LANES, Lanes, exp_lanes};
+use crate::math::{Field, Real, SORTED, canonical_sum};
 
 /// Why some numbers are not, or cannot become, a distribution.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -144,6 +145,45 @@ pub fn softmax<S: Real>(logits: &mut [S]) -> Result<(), SimplexError> {
     Ok(())
 }
 
+/// [`softmax`] of eight rows of finite logits at once, in operations that are vectors where the caller has
+/// them: the same bits. `logits[c][r]` is class `c` of row `r`. Domain: from one to [`SORTED`] classes.
+#[inline(always)]
+pub(crate) fn softmax_lanes(logits: &mut [Lanes]) {
+    debug_assert!((1..=SORTED).contains(&logits.len()));
+    let mut most = [f64::NEG_INFINITY; LANES];
+    for line in &*logits {
+        for (most, &x) in most.iter_mut().zip(line) {
+            *most = if x > *most { x } else { *most };
+        }
+    }
+    let mut sorted = [[0.0; LANES]; SORTED];
+    for (n, line) in logits.iter_mut().enumerate() {
+        for (x, most) in line.iter_mut().zip(most) {
+            *x -= most;
+        }
+        exp_lanes(line);
+        // From the smallest up, as [`canonical_sum`] adds: each takes its place among those before.
+        let mut inserted = *line;
+        for slot in &mut sorted[..n] {
+            for (slot, x) in slot.iter_mut().zip(&mut inserted) {
+                (*slot, *x) = if *x < *slot { (*x, *slot) } else { (*slot, *x) };
+            }
+        }
+        sorted[n] = inserted;
+    }
+    let mut total = [0.0; LANES];
+    for line in &sorted[..logits.len()] {
+        for (total, x) in total.iter_mut().zip(line) {
+            *total += x;
+        }
+    }
+    for line in logits {
+        for (x, total) in line.iter_mut().zip(total) {
+            *x /= total;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +263,28 @@ mod tests {
                     prop_assert!(input.iter().all(|&v| v == f64::NEG_INFINITY));
                 }
                 Err(other) => prop_assert!(false, "{other:?}"),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn eight_rows_at_once_have_the_bits_of_each_alone(
+            classes in 1usize..=SORTED,
+            logits in prop::collection::vec(
+                prop_oneof![8 => -50.0f64..50.0, 1 => -1e308f64..1e308, 1 => Just(0.0), 1 => Just(-0.0)],
+                SORTED * LANES,
+            ),
+        ) {
+            let mut lanes: Vec<Lanes> = logits.as_chunks().0[..classes].to_vec();
+            let given = lanes.clone();
+            pulp::Arch::new().dispatch(|| softmax_lanes(&mut lanes));
+            for r in 0..LANES {
+                let mut row: Vec<f64> = given.iter().map(|line| line[r]).collect();
+                softmax(&mut row).unwrap();
+                for (want, line) in row.iter().zip(&lanes) {
+                    prop_assert_eq!(want.to_bits(), line[r].to_bits());
+                }
             }
         }
     }

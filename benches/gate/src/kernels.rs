@@ -12,7 +12,7 @@ use crate::latent::decoder::DenseLayer;
 use crate::latent::random::Stream;
 use crate::latent::{
     Confidence, DecoderWorkspace, FACTOR_PURPOSE, FactorWorkspace, GaussianPosterior, MlpDecoder,
-    monte_carlo_factor,
+    monte_carlo_factors,
 };
 use crate::learn::{
     Aggregator, AggregatorShape, Epoch, Labelled, TrainSettings, VaeShape, train_vae,
@@ -198,13 +198,12 @@ pub fn query() -> Kernel {
     let (posteriors, decoder) = (posteriors(5), decoder());
     let mut workspace = FactorWorkspace::default();
     Box::new(move || {
-        let (mut factors, mut weights) = (Vec::new(), Vec::new());
-        for (item, posterior) in black_box(&posteriors).iter().enumerate() {
-            let mut stream = Stream::new(1, FACTOR_PURPOSE, 2, item as u64);
-            let factor = monte_carlo_factor(posterior, &decoder, 16, &mut stream, &mut workspace);
-            factors.push(factor.unwrap().distribution);
-            weights.push(Confidence::Reference.weight(posterior));
-        }
+        let items: Vec<&GaussianPosterior> = black_box(&posteriors).iter().collect();
+        let stream = |item| Stream::new(1, FACTOR_PURPOSE, 2, item as u64);
+        let drawn = monte_carlo_factors(&items, &decoder, 16, stream, &mut workspace).unwrap();
+        let factors: Vec<Distribution> = drawn.into_iter().map(|f| f.distribution).collect();
+        let weight = |posterior| Confidence::Reference.weight(posterior);
+        let weights: Vec<f64> = posteriors.iter().map(weight).collect();
         black_box(log_pool(&factors, &weights).unwrap());
     })
 }

@@ -1,12 +1,12 @@
 //! A small network with ReLU layers and a softmax at its end, in single precision.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
-use super::rows_of;
-use super::{DecodeError, Decoder, DecoderWorkspace};
-use crate::math::ExactSum;
+use super::{DecodeError, Decoder, DecoderWorkspace, rows_of};
 use crate::math::dense::{self, LayerShape};
-use crate::simplex::softmax;
+use crate::math::lanes::LANES;
+use crate::math::{ExactSum, SORTED};
+use crate::simplex::{softmax, softmax_lanes};
 
 /// Why some numbers are not a decoder.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -201,6 +201,53 @@ impl MlpDecoder {
         }
     }
 
+    /// The scores of all rows: row by row, with vectors that run across the outputs of a layer; or, where there
+    /// are many, class by class, with vectors that run across rows.
+    fn scores<'w>(
+        &self,
+        side_by_side: bool,
+        latents: &[f64],
+        workspace: &'w mut DecoderWorkspace,
+    ) -> Result<&'w [f32], DecodeError> {
+        let rows = latents.len() / self.dimension();
+        let widest = self.layers.iter().map(|layer| layer.outputs);
+        let widest = widest.fold(self.dimension(), usize::max);
+        let (mut front, mut back) = workspace.halves(rows * widest);
+        let rounding = RoundWithin {
+            latents,
+            rounded: &mut front[..latents.len()],
+            limit: self.limit,
+            turned: side_by_side.then_some(self.dimension()),
+        };
+        if !Arch::new().dispatch(rounding) {
+            return Err(self.beyond_limit(latents));
+        }
+        let forward = if side_by_side {
+            dense::forward_columns
+        } else {
+            dense::forward
+        };
+        for (index, layer) in self.layers.iter().enumerate() {
+            let shape = LayerShape {
+                rows,
+                inputs: layer.inputs,
+                outputs: layer.outputs,
+            };
+            let x = &front[..rows * layer.inputs];
+            let y = &mut back[..rows * layer.outputs];
+            let fits = forward(shape, x, &layer.weights, &layer.bias, y);
+            debug_assert!(
+                fits.is_ok(),
+                "layers were checked when the decoder was made"
+            );
+            if index + 1 < self.layers.len() {
+                Arch::new().dispatch(Relu(y));
+            }
+            std::mem::swap(&mut front, &mut back);
+        }
+        Ok(&front[..rows * self.classes()])
+    }
+
     /// Multiply-adds for one latent row, the measure of what a query costs.
     pub fn multiply_adds(&self) -> usize {
         self.layers.iter().map(|l| l.inputs * l.outputs).sum()
@@ -243,23 +290,112 @@ fn safe_magnitude(layers: &[DenseLayer]) -> Result<f32, MlpError> {
     Ok(limit as f32)
 }
 
+/// From so many latents on, vectors run across them.
+const MANY: usize = 8;
+
 /// Rounds to single precision; whether all are within the limit afterwards.
 ///
 /// Every number is looked at, with no way out of the loop, so that it runs on vectors.
-#[inline(always)]
-fn round_within(latents: &[f64], rounded: &mut [f32], limit: f32) -> bool {
-    let mut within = true;
-    for (r, &z) in rounded.iter_mut().zip(latents) {
-        *r = z as f32;
-        within &= r.abs() <= limit;
-    }
-    within
+struct RoundWithin<'a> {
+    latents: &'a [f64],
+    rounded: &'a mut [f32],
+    limit: f32,
+    /// The length of a row, where rows are to become columns.
+    turned: Option<usize>,
 }
 
-#[inline(always)]
-fn relu(values: &mut [f32]) {
-    for x in values {
-        *x = if *x > 0.0 { *x } else { 0.0 };
+impl WithSimd for RoundWithin<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let mut within = true;
+        let Some(length) = self.turned else {
+            for (r, &z) in self.rounded.iter_mut().zip(self.latents) {
+                *r = z as f32;
+                within &= r.abs() <= self.limit;
+            }
+            return within;
+        };
+        let rows = self.latents.len() / length;
+        let mut tile = [[0.0; LANES]; LANES];
+        for (block, some) in self.latents.chunks(LANES * length).enumerate() {
+            for first in (0..length).step_by(LANES) {
+                for (r, row) in some.chunks_exact(length).enumerate() {
+                    for (line, &z) in tile.iter_mut().zip(&row[first..]) {
+                        line[r] = z as f32;
+                    }
+                }
+                let lines = self.rounded[first * rows..].chunks_exact_mut(rows);
+                for (line, lanes) in lines.zip(&tile) {
+                    let line = &mut line[block * LANES..];
+                    if let Some(line) = line.first_chunk_mut() {
+                        *line = *lanes;
+                    } else {
+                        let count = line.len();
+                        line.copy_from_slice(&lanes[..count]);
+                    }
+                }
+            }
+        }
+        for r in &*self.rounded {
+            within &= r.abs() <= self.limit;
+        }
+        within
+    }
+}
+
+struct Relu<'a>(&'a mut [f32]);
+
+impl WithSimd for Relu<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for x in self.0 {
+            *x = if *x > 0.0 { *x } else { 0.0 };
+        }
+    }
+}
+
+/// [`softmax`] of eight rows at a time, whose scores stand side by side; its output is how many rows from the
+/// first on are done, which ends before scores that are not finite.
+struct SoftmaxOfColumns<'a> {
+    scores: &'a [f32],
+    temperature: f64,
+    out: &'a mut [f64],
+    classes: usize,
+}
+
+impl WithSimd for SoftmaxOfColumns<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        let classes = self.classes;
+        let rows = self.scores.len() / classes;
+        let mut lanes = [[0.0; LANES]; SORTED];
+        let lanes = &mut lanes[..classes];
+        let blocks = self.out.chunks_exact_mut(LANES * classes);
+        for (block, out) in blocks.enumerate() {
+            let mut finite = true;
+            for (lanes, scores) in lanes.iter_mut().zip(self.scores.chunks_exact(rows)) {
+                for (x, &score) in lanes.iter_mut().zip(&scores[block * LANES..][..LANES]) {
+                    *x = f64::from(score) / self.temperature;
+                    finite &= x.is_finite();
+                }
+            }
+            if !finite {
+                return block * LANES;
+            }
+            softmax_lanes(lanes);
+            for (row, out) in out.chunks_exact_mut(classes).enumerate() {
+                for (p, lanes) in out.iter_mut().zip(&*lanes) {
+                    *p = lanes[row];
+                }
+            }
+        }
+        rows / LANES * LANES
     }
 }
 
@@ -278,33 +414,26 @@ impl Decoder for MlpDecoder {
         probabilities: &mut [f64],
         workspace: &mut DecoderWorkspace,
     ) -> Result<(), DecodeError> {
-        let rows = rows_of(self, latents, probabilities)?;
-        let DecoderWorkspace { front, back } = workspace;
-        front.resize(latents.len(), 0.0);
-        if !Arch::new().dispatch(|| round_within(latents, front, self.limit)) {
-            return Err(self.beyond_limit(latents));
+        let (rows, classes) = (rows_of(self, latents, probabilities)?, self.classes());
+        let side_by_side = rows >= MANY;
+        let scores = self.scores(side_by_side, latents, workspace)?;
+        let mut done = 0;
+        if side_by_side && classes <= SORTED {
+            done = Arch::new().dispatch(SoftmaxOfColumns {
+                scores,
+                temperature: self.temperature,
+                out: probabilities,
+                classes,
+            });
         }
-        for (index, layer) in self.layers.iter().enumerate() {
-            let shape = LayerShape {
-                rows,
-                inputs: layer.inputs,
-                outputs: layer.outputs,
-            };
-            back.resize(rows * layer.outputs, 0.0);
-            let fits = dense::forward(shape, front, &layer.weights, &layer.bias, back);
-            debug_assert!(
-                fits.is_ok(),
-                "layers were checked when the decoder was made"
-            );
-            if index + 1 < self.layers.len() {
-                Arch::new().dispatch(|| relu(back));
-            }
-            std::mem::swap(front, back);
-        }
-        let classes = self.classes();
-        let scores = front.chunks_exact(classes);
-        let out = probabilities.chunks_exact_mut(classes);
-        for (row, (scores, p)) in scores.zip(out).enumerate() {
+        let (of_row, of_class) = if side_by_side {
+            (1, rows)
+        } else {
+            (classes, 1)
+        };
+        let out = probabilities.chunks_exact_mut(classes).enumerate();
+        for (row, p) in out.skip(done) {
+            let scores = scores[row * of_row..].iter().step_by(of_class);
             for (p, &score) in p.iter_mut().zip(scores) {
                 *p = f64::from(score) / self.temperature;
             }

@@ -47,11 +47,39 @@ pub enum DecodeError {
     Scores { row: usize, source: SimplexError },
 }
 
+impl DecodeError {
+    /// The row that is to blame, where it is one.
+    pub(super) fn row(&self) -> Option<usize> {
+        match self {
+            DecodeError::Latent { row, .. } | DecodeError::Scores { row, .. } => Some(*row),
+            DecodeError::Shape { .. } => None,
+        }
+    }
+
+    /// The same error of another row.
+    pub(super) fn in_row(mut self, to: usize) -> Self {
+        if let DecodeError::Latent { row, .. } | DecodeError::Scores { row, .. } = &mut self {
+            *row = to;
+        }
+        self
+    }
+}
+
 /// Room for a decoder's intermediate results; grows once and is used again.
 #[derive(Clone, Debug, Default)]
 pub struct DecoderWorkspace {
-    front: Vec<f32>,
-    back: Vec<f32>,
+    /// What goes into a layer and what comes out of it.
+    layers: Vec<f32>,
+}
+
+impl DecoderWorkspace {
+    /// Two halves of at least so many numbers each, which hold whatever was there before.
+    fn halves(&mut self, numbers: usize) -> (&mut [f32], &mut [f32]) {
+        if self.layers.len() < 2 * numbers {
+            self.layers.resize(2 * numbers, 0.0);
+        }
+        self.layers.split_at_mut(numbers)
+    }
 }
 
 /// A conditional distribution `p(y∣z)` over classes, given a point of the latent space.

@@ -51,7 +51,7 @@ const BATCH: usize = WORDS / 2;
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: ChaCha8,
-    words: [u32; WORDS],
+    numbers: [u64; BATCH],
     used: usize,
 }
 
@@ -60,7 +60,7 @@ impl Stream {
     pub fn new(seed: u64, purpose: u64, entity: u64, evidence: u64) -> Self {
         Stream {
             generator: ChaCha8::new(&key(seed, purpose, entity, evidence)),
-            words: [0; WORDS],
+            numbers: [0; BATCH],
             used: BATCH,
         }
     }
@@ -68,19 +68,23 @@ impl Stream {
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
-        let bits = self.batch().first().map_or(0, join);
+        let bits = self.batch()[0];
         self.skip(1);
         bits
     }
 
-    /// The words of the next numbers, at least one, without taking them; see [`join`].
+    /// The next numbers, at least one, without taking them.
     #[inline]
-    fn batch(&mut self) -> &[[u32; 2]] {
+    fn batch(&mut self) -> &[u64] {
         if self.used >= BATCH {
-            self.generator.generate(&mut self.words);
+            let mut words = [0; WORDS];
+            self.generator.generate(&mut words);
+            for (number, words) in self.numbers.iter_mut().zip(words.as_chunks().0) {
+                *number = join(words);
+            }
             self.used = 0;
         }
-        &self.words.as_chunks().0[self.used..]
+        &self.numbers[self.used..]
     }
 
     /// Takes `count` numbers, no more than [`Stream::batch`] has shown.
@@ -92,7 +96,7 @@ impl Stream {
     /// A number in `[0, 1)`: each multiple of 2⁻⁵³ with the same probability.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.next_u64() >> 11) as i64 as f64 * UNIFORM_STEP
+        unit(self.next_u64())
     }
 
     /// A number in `0..n`, each with exactly the same probability; 0 for `n = 0`.
@@ -148,6 +152,12 @@ impl TryRng for Stream {
         }
         Ok(())
     }
+}
+
+/// A number in `[0, 1)` from 64 bits.
+#[inline]
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as i64 as f64 * UNIFORM_STEP
 }
 
 /// A 64-bit number from two words, the low one first.

@@ -14,7 +14,9 @@
 
 use std::sync::LazyLock;
 
-use super::{Stream, join};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::Stream;
 use crate::math::{exp, ln};
 
 /// A power of two, so that a layer is picked by bits.
@@ -78,75 +80,160 @@ impl Table {
     }
 }
 
+/// The layers as draws begin: bits 0 to 7 of a number pick the layer, bit 8 is the sign, and bits 11 to 63 are
+/// one of 2⁵³ steps across the layer: all disjoint.
+struct Start {
+    /// All 64 bits of a number whose point lies under the layer above are below this.
+    inside: u64,
+    /// The width of a step.
+    step: f64,
+}
+
+/// The part of a layer that the layer above does not cover, for points in it.
+struct Edge {
+    /// Heights of the layer.
+    low: f64,
+    high: f64,
+    /// Where the curve's chord is as high as the layer, and how it rises.
+    begin: f64,
+    slope: f64,
+    /// How far the chord and the curve, both as computed, can be apart.
+    slack: f64,
+}
+
+struct Layers {
+    starts: [Start; LAYERS],
+    edges: [Edge; LAYERS],
+}
+
+/// What rounding can add to the distance of the chord and the curve: some ten roundings of numbers up to one,
+/// and in the exponent, below 7, another.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
+
+static START: LazyLock<Layers> = LazyLock::new(|| Layers {
+    starts: std::array::from_fn(|i| {
+        // Scaling by a power of two is exact: multiples of this are the products of the definition.
+        let step = TABLE.x[i] * super::UNIFORM_STEP;
+        // Multiplication rounds monotonically, so bisection finds where points stop being inside.
+        let (mut inside, mut outside) = (0u64, 1u64 << 53);
+        while inside < outside {
+            let middle = (inside + outside) / 2;
+            if middle as f64 * step < TABLE.x[i + 1] {
+                inside = middle + 1;
+            } else {
+                outside = middle;
+            }
+        }
+        // Not all of a layer is inside, so this does not overflow.
+        let inside = inside << 11;
+        Start { inside, step }
+    }),
+    edges: std::array::from_fn(|i| {
+        let (far, near) = (TABLE.x[i], TABLE.x[i + 1]);
+        let (low, high) = (TABLE.f[i], TABLE.f[i + 1]);
+        let width = far - near;
+        // |f″| = |x² − 1|·f, whose factors are largest at an end; a chord is within |f″|·width²/8.
+        let bend = (far * far - 1.0).abs().max((near * near - 1.0).abs()) * high;
+        Edge {
+            low,
+            high,
+            begin: near,
+            slope: (low - high) / width,
+            slack: bend * width * width / 8.0 + ROUNDING,
+        }
+    }),
+});
+
+/// How many points are worked out at a time.
+const POINTS: usize = 128;
+
+/// Points by their distance in steps, with their sign.
+struct Points<'a> {
+    numbers: &'a [u64],
+    points: &'a mut [f64; POINTS],
+}
+
+impl WithSimd for Points<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (point, &bits) in self.points.iter_mut().zip(self.numbers) {
+            // 53 bits fit a signed number, from which processors convert directly.
+            *point = signed((bits >> 11) as i64 as f64, bits);
+        }
+    }
+}
+
 /// Fills `out` with draws; the public face is [`Stream::fill_standard_normal`].
 ///
-/// Whole batches of the generator are turned into draws at a time; the few points that need more
-/// than a comparison leave that loop.
+/// Many numbers of the generator are turned into draws at a time.
 pub(super) fn fill(stream: &mut Stream, out: &mut [f64]) {
-    let table = &*TABLE;
+    let layers = &*START;
+    let mut points = [0.0; POINTS];
     let mut done = 0;
     while done < out.len() {
-        let rest = &mut out[done..];
+        let numbers = stream.batch();
+        let numbers = &numbers[..(out.len() - done).min(POINTS).min(numbers.len())];
+        Arch::new().dispatch(Points {
+            numbers,
+            points: &mut points,
+        });
         let mut taken = 0;
         let mut unfinished = None;
-        for (value, words) in rest.iter_mut().zip(stream.batch()) {
-            let point = Point::new(table, join(words));
+        while let (Some(&bits), Some(point)) = (numbers.get(taken), points.get(taken)) {
             taken += 1;
-            if !point.inside {
-                unfinished = Some(point);
+            let layer = bits as usize % LAYERS;
+            let start = &layers.starts[layer];
+            let x = point * start.step;
+            out[done] = x;
+            if bits < start.inside {
+                done += 1;
+            } else if let (1.., Some(&next)) = (layer, numbers.get(taken)) {
+                taken += 1;
+                done += usize::from(under_the_curve(layer, x.abs(), super::unit(next)));
+            } else {
+                unfinished = Some((bits, x.abs()));
                 break;
             }
-            *value = point.signed(point.x);
         }
         stream.skip(taken);
-        done += taken;
-        if let Some(point) = unfinished {
-            match outside(table, stream, point.layer, point.x) {
-                Some(x) => rest[taken - 1] = point.signed(x),
-                None => done -= 1,
-            }
+        if let Some((bits, x)) = unfinished
+            && let Some(x) = outside(stream, bits as usize % LAYERS, x)
+        {
+            out[done] = signed(x, bits);
+            done += 1;
         }
     }
 }
 
-/// A point in a layer. Bits 0 to 7 pick the layer, bit 8 the sign, bits 11 to 63 the point: all
-/// disjoint.
-struct Point {
-    layer: usize,
-    sign: u64,
-    x: f64,
-    /// Whether it lies under the layer above.
-    inside: bool,
-}
-
-impl Point {
-    #[inline]
-    fn new(table: &Table, bits: u64) -> Self {
-        let layer = bits as usize % LAYERS;
-        // 53 bits fit a signed number, from which processors convert directly.
-        let x = (bits >> 11) as i64 as f64 * super::UNIFORM_STEP * table.x[layer];
-        Point {
-            layer,
-            sign: (bits & 0x100) << 55,
-            x,
-            inside: x < table.x[layer + 1],
-        }
-    }
-
-    #[inline]
-    fn signed(&self, x: f64) -> f64 {
-        f64::from_bits(x.to_bits() | self.sign)
-    }
+/// `x`, which is not negative, with the sign that a number of the generator says.
+#[inline(always)]
+fn signed(x: f64, bits: u64) -> f64 {
+    f64::from_bits(x.to_bits() | (bits & 0x100) << 55)
 }
 
 /// What becomes of a point that is not under the layer above; `None`: draw again.
 #[cold]
-fn outside(table: &Table, stream: &mut Stream, layer: usize, x: f64) -> Option<f64> {
+fn outside(stream: &mut Stream, layer: usize, x: f64) -> Option<f64> {
     if layer == 0 {
-        return Some(tail(table.x[1], stream));
+        return Some(tail(TABLE.x[1], stream));
     }
-    let height = table.f[layer] + (table.f[layer + 1] - table.f[layer]) * stream.uniform();
-    (height < density(x)).then_some(x)
+    under_the_curve(layer, x, stream.uniform()).then_some(x)
+}
+
+/// Whether the curve at `x`, in a layer but not under the one above, is higher than the part `u` of the layer.
+#[inline]
+fn under_the_curve(layer: usize, x: f64, u: f64) -> bool {
+    let edge = &START.edges[layer];
+    let height = edge.low + (edge.high - edge.low) * u;
+    let above = height - (edge.high + (x - edge.begin) * edge.slope);
+    if above.abs() > edge.slack {
+        above < 0.0
+    } else {
+        // Too near to the curve for its chord to tell.
+        height < density(x)
+    }
 }
 
 /// A draw from the normal distribution beyond `r`: exponential steps, accepted with probability
@@ -203,6 +290,79 @@ mod tests {
             );
         }
         assert_eq!((table.x[LAYERS], table.f[LAYERS]), (0.0, 1.0));
+    }
+
+    /// The ziggurat word for word, with the curve itself in place of chords and every comparison in doubles.
+    fn by_definition(stream: &mut Stream) -> f64 {
+        loop {
+            let bits = stream.next_u64();
+            let layer = bits as usize % LAYERS;
+            let x = (bits >> 11) as f64 * 2f64.powi(-53) * TABLE.x[layer];
+            let sign = if bits & 0x100 == 0 { 1.0 } else { -1.0 };
+            if x < TABLE.x[layer + 1] {
+                return sign * x;
+            }
+            if layer == 0 {
+                return sign * tail(TABLE.x[1], stream);
+            }
+            let (low, high) = (TABLE.f[layer], TABLE.f[layer + 1]);
+            if low + (high - low) * stream.uniform() < density(x) {
+                return sign * x;
+            }
+        }
+    }
+
+    #[test]
+    fn draws_are_those_of_the_definition_to_the_bit() {
+        for (stream, pieces) in [(5, DRAWS), (6, 1), (7, 63), (8, 129)] {
+            let mut definition = Stream::new(11, 0, 0, stream);
+            let mut ours = definition.clone();
+            let mut out = vec![0.0; pieces];
+            for _ in 0..(DRAWS / 4).div_ceil(pieces) {
+                ours.fill_standard_normal(&mut out);
+                for x in &out {
+                    assert_eq!(x.to_bits(), by_definition(&mut definition).to_bits());
+                }
+            }
+            assert_eq!(
+                ours.next_u64(),
+                definition.next_u64(),
+                "as many numbers are taken"
+            );
+        }
+    }
+
+    #[test]
+    fn chords_judge_as_the_curve_does_and_leave_it_what_is_near() {
+        let mut s = Stream::new(11, 0, 0, 9);
+        let mut near = 0;
+        for layer in 1..LAYERS {
+            let edge = &START.edges[layer];
+            let (far, begin) = (TABLE.x[layer], TABLE.x[layer + 1]);
+            for step in 0..=2000 {
+                let x = begin + (far - begin) * f64::from(step) / 2000.0;
+                let chord = edge.high + (x - edge.begin) * edge.slope;
+                assert!((density(x) - chord).abs() <= edge.slack, "{layer} {x}");
+                // Heights on both sides of the curve, at its very last places too.
+                let there = (density(x) - edge.low) / (edge.high - edge.low);
+                for u in [s.uniform(), there, there.next_up(), there.next_down()] {
+                    let height = edge.low + (edge.high - edge.low) * u;
+                    assert_eq!(under_the_curve(layer, x, u), height < density(x));
+                }
+                let height = edge.low + (edge.high - edge.low) * s.uniform();
+                near += usize::from((height - chord).abs() <= edge.slack);
+            }
+        }
+        // Few points need the curve; a slack that takes in everything would only be slow.
+        assert!(near < 255 * 2001 / 50, "{near}");
+        // Negative control: chords as if the curve were one, without any slack.
+        let bent = (1..LAYERS).filter(|&layer| {
+            let edge = &START.edges[layer];
+            let x = (TABLE.x[layer] + TABLE.x[layer + 1]) / 2.0;
+            let chord = edge.high + (x - edge.begin) * edge.slope;
+            (density(x) - chord).abs() > ROUNDING
+        });
+        assert!(bent.count() > 250);
     }
 
     #[test]

@@ -19,13 +19,13 @@ fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|v| v.to_bits()).collect()
 }
 
-/// Sizes around every edge of the blocking: rows 8, 4, 2, 1; columns around 8, 16, 32, 64;
+/// Sizes around every edge of the blocking: rows 8, 4, 2, 1; columns around 8, 16, 32, 64 and up to 7 vectors of 16;
 /// terms around [`DEPTH`].
 fn shapes() -> Vec<LayerShape> {
     let mut shapes = Vec::new();
     for rows in [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 23] {
         for inputs in [0, 1, 2, 5, 64] {
-            for outputs in [0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 48, 65] {
+            for outputs in [0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 48, 65, 80, 115] {
                 shapes.push(LayerShape {
                     rows,
                     inputs,
@@ -89,7 +89,7 @@ fn by_definition(s: LayerShape, x: &[f32], w: &[f32], b: &[f32], dy: &[f32], dw:
 #[test]
 fn all_products_equal_their_definition_to_the_bit() {
     let shapes = shapes();
-    assert_eq!(shapes.len(), 12 * 5 * 13 + 4 * 3);
+    assert_eq!(shapes.len(), 12 * 5 * 15 + 4 * 3);
     for s in shapes {
         let x = numbers(s.rows * s.inputs, 1);
         let w = numbers(s.inputs * s.outputs, 2);
@@ -101,6 +101,13 @@ fn all_products_equal_their_definition_to_the_bit() {
         let mut fast = vec![f32::NAN; y.len()];
         forward(s, &x, &w, &b, &mut fast).unwrap();
         assert_eq!(bits(&fast), bits(&y), "forward {s:?}");
+
+        let (mut columns, mut fast) = (vec![f32::NAN; x.len()], vec![f32::NAN; y.len()]);
+        transpose(&x, s.inputs, &mut columns, s.rows);
+        forward_columns(s, &columns, &w, &b, &mut fast).unwrap();
+        let mut rows = vec![f32::NAN; y.len()];
+        transpose(&fast, s.rows, &mut rows, s.outputs);
+        assert_eq!(bits(&rows), bits(&y), "forward_columns {s:?}");
 
         let mut fast = vec![f32::NAN; dx.len()];
         let mut room = vec![f32::NAN; w.len()];

@@ -51,7 +51,7 @@ proptest! {
     fn equals_the_formula_in_double_precision(
         seed in any::<u64>(),
         sizes in prop::collection::vec(1usize..40, 2..5),
-        rows in 1usize..12,
+        rows in 1usize..40,
         temperature in 0.1f64..10.0,
     ) {
         let mut stream = Stream::new(seed, 0, 0, 0);
