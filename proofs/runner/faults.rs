@@ -268,8 +268,8 @@ pub const FAULTS: &[Fault] = &[
         "        let headroom = 0;\n        let mut total = 0u128;")
         .by("scaled::a_sum_of_two_products_is_exact"),
     fault("shift a product and not its exponent", "src/spn/scaled.rs",
-        "        (product << 1, 1)",
-        "        (product << 1, 0)")
+        "    (product + again, (lacking & 1) as i64)",
+        "    (product + again, 0)")
         .by("scaled::a_product_of_three_is_exact"),
     fault("take another node's weights", "src/spn/evaluate.rs",
         "weights.iter().skip(begin)",

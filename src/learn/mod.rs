@@ -3,6 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `number` | [`Number`]: what networks compute with, `f32` in earnest and `f64` for checks |
+//! | `softplus` | softplus of many numbers at once |
 //! | `mlp` | `Mlp`: dense layers with ReLU and dropout between them, forward and backward |
 //! | `loss` | cross-entropy of scores, Kullback–Leibler divergence from the standard normal |
 //! | `adam` | Adam with L2; its [`AdamSettings`] |
@@ -24,6 +25,7 @@ mod effective_dimension;
 mod loss;
 mod mlp;
 mod number;
+mod softplus;
 mod temperature;
 mod vae;
 mod vae_training;

@@ -39,6 +39,14 @@ pub trait Number:
         }
     }
 
+    /// [`Number::softplus`] of each number, and its slope.
+    fn softplus_all(numbers: &[Self], values: &mut [Self], slopes: &mut [Self]) {
+        let results = values.iter_mut().zip(slopes);
+        for (x, (value, slope)) in numbers.iter().zip(results) {
+            (*value, *slope) = x.softplus();
+        }
+    }
+
     /// The logistic function `1/(1 + e^{−x})`, without overflow.
     fn logistic(self) -> Self {
         let t = (-self.abs()).exp();
@@ -52,7 +60,7 @@ pub trait Number:
 }
 
 macro_rules! number {
-    ($t:ident, $ln_1p:path) => {
+    ($t:ident, $ln_1p:path $(, $softplus_all:path)?) => {
         impl Number for $t {
             fn from_f64(x: f64) -> Self {
                 x as $t
@@ -71,10 +79,13 @@ macro_rules! number {
             fn ln_1p(self) -> Self {
                 $ln_1p(self)
             }
+            $(fn softplus_all(numbers: &[Self], values: &mut [Self], slopes: &mut [Self]) {
+                $softplus_all(numbers, values, slopes);
+            })?
         }
     };
 }
-number!(f32, libm::log1pf);
+number!(f32, libm::log1pf, super::softplus::softplus_all);
 number!(f64, libm::log1p);
 
 #[cfg(test)]

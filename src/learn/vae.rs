@@ -256,9 +256,9 @@ impl<T: Number> Vae<T> {
         for (head, ((input, (sigma, slope)), noise)) in heads.zip(lines) {
             let (mean, s) = head.split_at(latent);
             let (z, tail) = input.split_at_mut(latent);
+            T::softplus_all(s, sigma, slope);
             for j in 0..latent {
-                let (value, derivative) = s[j].softplus();
-                (sigma[j], slope[j]) = (value + floor, derivative);
+                sigma[j] += floor;
                 z[j] = mean[j] + sigma[j] * T::from_f64(noise[j]);
             }
             tail.copy_from_slice(predicate);

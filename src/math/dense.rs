@@ -229,27 +229,81 @@ pub fn backward_weights<T: Element>(
 
 /// `to[c][r] = from[r][c]` for a row-major `from` that is `columns` wide and a `to` `rows` wide.
 ///
-/// Moves tiles of 16 × 16 entries, one cache line of `f32` each way. Domain: both slices have
-/// `rows · columns` entries; nothing is written otherwise.
+/// Domain: both slices have `rows · columns` entries; nothing is written otherwise.
 pub fn transpose<T: Element>(from: &[T], columns: usize, to: &mut [T], rows: usize) {
-    const TILE: usize = 16;
     let size = rows.checked_mul(columns);
     if size != Some(from.len()) || size != Some(to.len()) || from.is_empty() {
         return;
     }
-    let mut tile = [[T::default(); TILE]; TILE];
-    for (band, from) in from.chunks(TILE * columns).enumerate() {
-        let height = from.len() / columns;
-        for first in (0..columns).step_by(TILE) {
-            let width = TILE.min(columns - first);
-            for (r, line) in from.chunks_exact(columns).enumerate() {
-                for (lines, &entry) in tile.iter_mut().zip(&line[first..first + width]) {
-                    lines[r] = entry;
+    Arch::new().dispatch(Transposition {
+        from,
+        columns,
+        to,
+        rows,
+    });
+}
+
+struct Transposition<'a, T> {
+    from: &'a [T],
+    columns: usize,
+    to: &'a mut [T],
+    rows: usize,
+}
+
+/// Entries along each side of a tile: one cache line of `f32`.
+const TILE: usize = 16;
+
+impl<T: Element> WithSimd for Transposition<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Transposition {
+            from,
+            columns,
+            to,
+            rows,
+        } = self;
+        for (band, from) in from.chunks(TILE * columns).enumerate() {
+            let height = from.len() / columns;
+            for first in (0..columns).step_by(TILE) {
+                let width = TILE.min(columns - first);
+                let mut tile = [[T::default(); TILE]; TILE];
+                for (line, from) in tile.iter_mut().zip(from.chunks_exact(columns)) {
+                    let from = &from[first..first + width];
+                    match from.first_chunk() {
+                        Some(whole) => *line = *whole,
+                        None => line[..width].copy_from_slice(from),
+                    }
+                }
+                turn(&mut tile);
+                let lines = to[first * rows..].chunks_exact_mut(rows);
+                for (line, entries) in lines.zip(&tile[..width]) {
+                    let line = &mut line[band * TILE..][..height];
+                    match line.first_chunk_mut() {
+                        Some(whole) => *whole = *entries,
+                        None => line.copy_from_slice(&entries[..height]),
+                    }
                 }
             }
-            let lines = to[first * rows..].chunks_exact_mut(rows);
-            for (line, entries) in lines.zip(&tile[..width]) {
-                line[band * TILE..][..height].copy_from_slice(&entries[..height]);
+        }
+    }
+}
+
+/// Transposes a tile in four rounds, each of which interleaves the upper half of the lines with the lower: row and
+/// column are four bits each, and a round rotates all eight by one. Interleaving is what vectors are good at.
+#[inline(always)]
+fn turn<T: Element>(tile: &mut [[T; TILE]; TILE]) {
+    const HALF: usize = TILE / 2;
+    for _ in 0..TILE.ilog2() {
+        let before = *tile;
+        for i in 0..HALF {
+            let (upper, lower) = (&before[i], &before[i + HALF]);
+            for j in 0..HALF {
+                tile[2 * i][2 * j] = upper[j];
+                tile[2 * i][2 * j + 1] = lower[j];
+                tile[2 * i + 1][2 * j] = upper[j + HALF];
+                tile[2 * i + 1][2 * j + 1] = lower[j + HALF];
             }
         }
     }

@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 
 use super::conflict;
-use super::evidence::{Evidence, EvidenceError, Known};
+use super::evidence::{Evidence, EvidenceError};
 use super::network::Network;
+use super::pass::{self, Levels};
 use super::query::QueryError;
 use super::scaled::{Scaled, WideProduct, product};
 use super::validity::NodeKind;
@@ -39,7 +40,8 @@ use super::validity::NodeKind;
 pub struct Compiled {
     pub(super) network: Network<f64>,
     /// One per node: the sum of a leaf's values.
-    totals: Vec<Scaled>,
+    pub(super) totals: Vec<Scaled>,
+    pub(super) levels: Levels,
     /// Where the states of a variable start in arrays over all states, and one more.
     pub(super) state_offsets: Vec<usize>,
     /// The edges into each node.
@@ -94,12 +96,15 @@ impl Rows {
 pub struct Workspace {
     /// The value of every node.
     pub(super) values: Vec<Scaled>,
-    /// The derivative of the root by every node.
+    /// Which nodes are above a variable that is not observed.
+    pub(super) wanted: Vec<bool>,
+    /// The derivative of the root by every node that is wanted.
     pub(super) derivatives: Vec<Scaled>,
     /// What every edge passes down.
     pub(super) flows: Vec<Scaled>,
     pub(super) prefixes: Vec<WideProduct>,
-    /// One per state: the joint value of that state and the evidence.
+    /// One per state: the joint value of that state and the evidence; of an observed variable, whether it is
+    /// that state.
     pub(super) joint: Vec<Scaled>,
     pub(super) probabilities: Vec<f64>,
     pub(super) stack: Vec<u32>,
@@ -140,6 +145,7 @@ impl Compiled {
         let (roundings, marginal_roundings) = count_roundings(&network);
         let mut compiled = Compiled {
             totals,
+            levels: Levels::of(&network),
             state_offsets,
             incoming,
             leaves,
@@ -240,32 +246,14 @@ impl Compiled {
 
     /// The values of all nodes, from the leaves to the root. The evidence fits the network.
     pub(super) fn upward(&self, evidence: &Evidence, workspace: &mut Workspace) -> Scaled {
-        let graph = self.network.graph();
         let values = &mut workspace.values;
-        values.resize(graph.kinds.len(), Scaled::ZERO);
-        for (node, kind) in graph.kinds.iter().enumerate() {
-            let value = match *kind {
-                NodeKind::Leaf { variable } => {
-                    let leaf = self.network.leaf_values(node);
-                    match evidence.about(variable as usize) {
-                        Known::Nothing => self.totals[node],
-                        Known::State(state) => Scaled::from_f64(leaf[state]),
-                        Known::Likelihood(likelihoods) => {
-                            Scaled::sum_of_products(leaf.len(), |i| {
-                                (Scaled::from_f64(likelihoods[i]), Scaled::from_f64(leaf[i]))
-                            })
-                        }
-                    }
-                }
-                _ => self.node_value(node, values),
-            };
-            values[node] = value;
-        }
-        values[graph.kinds.len() - 1]
+        values.resize(self.network.nodes(), Scaled::ZERO);
+        pass::upward(self, evidence, values);
+        values[values.len() - 1]
     }
 
     /// The value of a sum or a product, from those of its children.
-    #[inline]
+    #[inline(always)]
     pub(super) fn node_value(&self, node: usize, values: &[Scaled]) -> Scaled {
         let graph = self.network.graph();
         let edges = graph.offsets[node] as usize..graph.offsets[node + 1] as usize;

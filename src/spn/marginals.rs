@@ -3,7 +3,7 @@
 use super::compiled::{Compiled, Workspace};
 use super::evidence::{Evidence, Known};
 use super::query::QueryError;
-use super::scaled::{Scaled, WideProduct, exact_product};
+use super::scaled::{Scaled, WideProduct, product};
 use super::validity::NodeKind;
 
 /// The distribution of every variable given the evidence.
@@ -54,7 +54,8 @@ impl Compiled {
     /// The derivative of the root by a node is `d = Σ_parents d_p·w` over sums and
     /// `d_p·Π siblings` over products, one at the root. Then
     /// `S(x_v, e) = λ_v(x_v)·Σ_leaves d·f(x_v)`, divided by its sum over the states.
-    /// The siblings are multiplied from both sides, never divided out, so zeros are exact.
+    /// The siblings are multiplied from both sides, never divided out, so zeros are exact. An observed variable is in
+    /// its state whatever the network: nodes without others below them are passed over.
     ///
     /// # Errors
     /// [`QueryError::Evidence`], [`QueryError::Impossible`].
@@ -64,6 +65,7 @@ impl Compiled {
         workspace: &'a mut Workspace,
     ) -> Result<Marginals<'a>, QueryError> {
         self.possible(evidence, workspace)?;
+        self.mark_wanted(evidence, &mut workspace.wanted);
         self.downward(workspace);
         self.join_states(evidence, workspace);
         Ok(Marginals {
@@ -73,7 +75,25 @@ impl Compiled {
         })
     }
 
-    /// The derivatives of all nodes, from the root to the leaves; needs their values.
+    /// Which nodes are above a leaf whose variable is not observed.
+    fn mark_wanted(&self, evidence: &Evidence, wanted: &mut Vec<bool>) {
+        let graph = self.network.graph();
+        wanted.clear();
+        for (node, kind) in graph.kinds.iter().enumerate() {
+            let here = match *kind {
+                NodeKind::Leaf { variable } => {
+                    !matches!(evidence.about(variable as usize), Known::State(_))
+                }
+                _ => graph
+                    .children_of(node)
+                    .iter()
+                    .any(|&child| wanted[child as usize]),
+            };
+            wanted.push(here);
+        }
+    }
+
+    /// The derivatives of all wanted nodes, from the root to the leaves; needs their values.
     fn downward(&self, workspace: &mut Workspace) {
         let graph = self.network.graph();
         let Workspace {
@@ -81,12 +101,16 @@ impl Compiled {
             derivatives,
             flows,
             prefixes,
+            wanted,
             ..
         } = workspace;
         let root = graph.kinds.len() - 1;
         derivatives.resize(root + 1, Scaled::ZERO);
         flows.resize(graph.children.len(), Scaled::ZERO);
         for node in (0..=root).rev() {
+            if !wanted[node] {
+                continue;
+            }
             let derivative = match *self.incoming.row(node) {
                 [] => Scaled::ONE,
                 [edge] => flows[edge as usize],
@@ -111,7 +135,7 @@ impl Compiled {
                         down[0] = derivative.times(values[b as usize]);
                         down[1] = derivative.times(values[a as usize]);
                     }
-                    _ => siblings(derivative, children, values, prefixes, down),
+                    _ => siblings(derivative, children, values, wanted, prefixes, down),
                 },
             }
         }
@@ -132,16 +156,20 @@ impl Compiled {
         for variable in 0..variables {
             let states = self.state_offsets[variable]..self.state_offsets[variable + 1];
             let known = evidence.about(variable);
+            if let Known::State(seen) = known {
+                joint[states.clone()].fill(Scaled::ZERO);
+                probabilities[states.clone()].fill(0.0);
+                joint[states.start + seen] = Scaled::ONE;
+                probabilities[states.start + seen] = 1.0;
+                continue;
+            }
             let leaves = self.leaves.row(variable);
             for (state, slot) in joint[states.clone()].iter_mut().enumerate() {
-                *slot = match known {
-                    Known::State(seen) if seen != state => Scaled::ZERO,
-                    _ => Scaled::sum_of_products(leaves.len(), |i| {
-                        let leaf = leaves[i] as usize;
-                        let value = self.network.entries[offsets[leaf] as usize + state];
-                        (derivatives[leaf], Scaled::from_f64(value))
-                    }),
-                };
+                *slot = Scaled::sum_of_products(leaves.len(), |i| {
+                    let leaf = leaves[i] as usize;
+                    let value = self.network.entries[offsets[leaf] as usize + state];
+                    (derivatives[leaf], Scaled::from_f64(value))
+                });
                 if let Known::Likelihood(likelihoods) = known {
                     *slot = slot.times(Scaled::from_f64(likelihoods[state]));
                 }
@@ -155,14 +183,29 @@ impl Compiled {
     }
 }
 
-/// For every child of a product, the derivative times the values of the other children.
+/// For every wanted child of a product, the derivative times the values of the other children.
 fn siblings(
     derivative: Scaled,
     children: &[u32],
     values: &[Scaled],
+    wanted: &[bool],
     prefixes: &mut Vec<WideProduct>,
     down: &mut [Scaled],
 ) {
+    let is_wanted = |i: usize| wanted[children[i] as usize];
+    // In place of the child itself.
+    let others = |i: usize| {
+        product(children.len(), |j| match j == i {
+            true => derivative,
+            false => values[children[j] as usize],
+        })
+    };
+    if let Some(only) = (0..children.len()).find(|&i| is_wanted(i))
+        && !(only + 1..children.len()).any(is_wanted)
+    {
+        down[only] = others(only);
+        return;
+    }
     prefixes.clear();
     let mut before = WideProduct::ONE;
     for &child in children {
@@ -171,11 +214,10 @@ fn siblings(
     }
     let mut after = WideProduct::ONE.times(derivative);
     for (i, &child) in children.iter().enumerate().rev() {
-        down[i] = prefixes[i].join(after).rounded().unwrap_or_else(|| {
-            let others = children.iter().enumerate().filter(|&(j, _)| j != i);
-            let others = others.map(|(_, &child)| values[child as usize]);
-            exact_product(&others.chain([derivative]).collect::<Vec<_>>())
-        });
+        if is_wanted(i) {
+            let both = prefixes[i].join(after);
+            down[i] = both.rounded().unwrap_or_else(|| others(i));
+        }
         after = after.times(values[child as usize]);
     }
 }

@@ -9,6 +9,7 @@
 //! | `evaluate` | evaluation in one pass over any scalar |
 //! | `scaled` | numbers that neither underflow nor depend on the order of operations |
 //! | `compiled` | [`Compiled`]: evaluation of doubles in one flat pass, conditionals |
+//! | `pass` | the pass from the leaves to the root, many nodes of one kind at a time |
 //! | `marginals` | all marginals in one pass up and one down |
 //! | `explanation`, `selective` | the most probable explanation, with its guarantee |
 //! | `sample` | ancestral sampling |
@@ -23,6 +24,7 @@ mod evidence;
 mod explanation;
 mod marginals;
 mod network;
+mod pass;
 mod query;
 mod sample;
 // Within the crate, for the proofs of its arithmetic.

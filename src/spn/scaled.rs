@@ -10,6 +10,8 @@
 
 use num_bigint::BigUint;
 
+pub(super) mod block;
+
 /// `mantissa · 2^exponent`, with the highest bit of the mantissa set, or zero.
 ///
 /// The order of the fields makes the derived order that of the values.
@@ -143,7 +145,7 @@ impl Scaled {
         let largest = products.max()?;
         let headroom = usize::BITS - n.leading_zeros();
         let total = (0..n).fold(0, |t, i| t + on_grid(term(i), largest, headroom));
-        let (stop, _) = scale(total, position);
+        let stop = scale(total, position);
         let mut running = 0u128;
         (0..n).find(|&i| {
             running += on_grid(term(i), largest, headroom);
@@ -226,23 +228,21 @@ fn on_grid((a, b): (Scaled, Scaled), largest: i64, headroom: u32) -> u128 {
     if shift < 128 { product >> shift } else { 0 }
 }
 
-/// A product of two numbers with their highest bits set lacks at most one bit: a shift by none or
-/// one, cheaper than counting zeros. Zero stays zero.
-#[inline]
+/// A product of two numbers with their highest bits set lacks at most one bit: it is added to itself or not,
+/// which takes no shift across two words and no branch. Zero stays zero.
+#[inline(always)]
 fn highest_bit_set(product: u128) -> (u128, i64) {
-    if product >> 127 == 1 {
-        (product, 0)
-    } else {
-        (product << 1, 1)
-    }
+    let lacking = !((product >> 64) as i64 >> 63) as u64;
+    let again = product & (u128::from(lacking) << 64 | u128::from(lacking));
+    (product + again, (lacking & 1) as i64)
 }
 
-/// `⌊a·b/2⁶⁴⌋`, and whether anything was cut off.
-#[inline]
-fn scale(a: u128, b: u64) -> (u128, bool) {
+/// `⌊a·b/2⁶⁴⌋`.
+#[inline(always)]
+fn scale(a: u128, b: u64) -> u128 {
     let low = u128::from(a as u64) * u128::from(b);
     let high = u128::from((a >> 64) as u64) * u128::from(b);
-    (high + (low >> 64), low as u64 != 0)
+    high + (low >> 64)
 }
 
 /// `wide · 2^exponent` as the nearest double, ties to even.
@@ -276,8 +276,8 @@ pub(super) struct WideProduct {
     high: u128,
     /// Of no meaning where the product is zero; it wraps around rather than overflow there.
     exponent: i64,
-    /// Roundings so far: the true product is at least `high`, and exceeds it by less than
-    /// `cuts · 4` units in the last place.
+    /// Cuts so far, counted whether anything was lost or not: the true product is at least `high`, and exceeds it
+    /// by less than `cuts · 4` units in the last place.
     cuts: u64,
 }
 
@@ -292,14 +292,13 @@ impl WideProduct {
     ///
     /// The cut loses less than one unit of a number that is at least 2¹²⁶: 2⁻¹²⁶ relative, hence
     /// less than 4 units of one below 2¹²⁸, now and after any later step.
-    #[inline]
+    #[inline(always)]
     pub(super) fn times(self, factor: Scaled) -> Self {
-        let (product, cut) = scale(self.high, factor.mantissa);
-        let (high, shift) = highest_bit_set(product);
+        let (high, shift) = highest_bit_set(scale(self.high, factor.mantissa));
         WideProduct {
             high,
             exponent: self.exponent.wrapping_add(factor.exponent + 64 - shift),
-            cuts: self.cuts + u64::from(cut),
+            cuts: self.cuts + 1,
         }
     }
 
@@ -312,9 +311,7 @@ impl WideProduct {
         let (b1, b0) = ((other.high >> 64) as u64, other.high as u64);
         let cross_ab = u128::from(a1) * u128::from(b0);
         let cross_ba = u128::from(a0) * u128::from(b1);
-        let lowest = u128::from(a0) * u128::from(b0);
         let product = u128::from(a1) * u128::from(b1) + (cross_ab >> 64) + (cross_ba >> 64);
-        let cut = (cross_ab as u64 | cross_ba as u64) != 0 || lowest != 0;
         let (high, shift) = highest_bit_set(product);
         WideProduct {
             high,
@@ -322,7 +319,7 @@ impl WideProduct {
                 .exponent
                 .wrapping_add(other.exponent)
                 .wrapping_add(128 - shift),
-            cuts: self.cuts + other.cuts + if cut { 3 } else { 0 },
+            cuts: self.cuts + other.cuts + 3,
         }
     }
 
@@ -346,7 +343,7 @@ impl WideProduct {
 /// 128 bits decide the rounding but for one case in some 2⁶⁰; there the exact product does.
 /// Long products run in four chains, whose multiplications need not wait for each other; how they
 /// are joined cannot change what is rounded correctly.
-#[inline]
+#[inline(always)]
 pub(crate) fn product(n: usize, factor: impl Fn(usize) -> Scaled) -> Scaled {
     const CHAINS: usize = 4;
     let mut chains = [WideProduct::ONE; CHAINS];

@@ -32,7 +32,7 @@ fn within(got: Scaled, want: &BigRational, relative: &BigRational) -> bool {
     -&bound <= off && off <= bound
 }
 
-fn any_scaled() -> impl Strategy<Value = Scaled> {
+pub(super) fn any_scaled() -> impl Strategy<Value = Scaled> {
     prop_oneof![
         8 => (any::<u64>(), -300i64..300).prop_map(|(mantissa, exponent)| Scaled {
             mantissa: mantissa | 1 << 63,

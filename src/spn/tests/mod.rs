@@ -4,6 +4,7 @@ mod conflicts;
 mod evaluation;
 mod explanations;
 mod inference;
+mod layers;
 mod oracle;
 mod order;
 mod random;

@@ -37,7 +37,7 @@ impl Numbers {
     }
 
     /// Numbers of which at least one is not zero.
-    fn weights(self, rng: &mut impl Rng, n: usize) -> Vec<f64> {
+    pub(super) fn weights(self, rng: &mut impl Rng, n: usize) -> Vec<f64> {
         loop {
             let weights: Vec<f64> = (0..n).map(|_| self.draw(rng)).collect();
             if weights.iter().any(|&w| w > 0.0) {
