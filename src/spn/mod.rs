@@ -7,9 +7,9 @@
 //! | `network` | [`Network`], valid by construction |
 //! | `evidence` | [`Evidence`]: hard and soft |
 //! | `evaluate` | evaluation in one pass over any scalar |
-//! | `scaled` | numbers that neither underflow nor depend on the order of operations |
+//! | `scaled` | numbers that neither underflow nor depend on the order of operations; many at once in `block` |
 //! | `compiled` | [`Compiled`]: evaluation of doubles in one flat pass, conditionals |
-//! | `pass` | the pass from the leaves to the root, many nodes of one kind at a time |
+//! | `pass` | the pass from the leaves to the root, level by level, in blocks of nodes |
 //! | `marginals` | all marginals in one pass up and one down |
 //! | `explanation`, `selective` | the most probable explanation, with its guarantee |
 //! | `sample` | ancestral sampling |

@@ -37,8 +37,12 @@ pub const KERNELS: &[Named] = &[
     ("leave-one-out K=100", || without_each(100)),
     ("grid, evaluate", || evaluate(grid(32))),
     ("grid, marginals", || marginals(grid(32))),
+    ("grid, nothing seen", || marginals_of_nothing(grid(32))),
     ("mixture, evaluate", || evaluate(mixture(1000))),
     ("mixture, marginals", || marginals(mixture(1000))),
+    ("mixture, nothing seen", || {
+        marginals_of_nothing(mixture(1000))
+    }),
     ("query K=5 M=16 d=64", query),
     ("learned query K=5 d=64", || learned(5)),
     ("ECE of 10^5", calibration_error),
@@ -156,6 +160,16 @@ pub fn evaluate(network: Network) -> Kernel {
 
 pub fn marginals(network: Network) -> Kernel {
     let evidence = seen(&network);
+    marginals_given(network, evidence)
+}
+
+/// Nothing can be passed over.
+pub fn marginals_of_nothing(network: Network) -> Kernel {
+    let evidence = Evidence::none(&network);
+    marginals_given(network, evidence)
+}
+
+fn marginals_given(network: Network, evidence: Evidence) -> Kernel {
     let (compiled, mut workspace) = (Compiled::new(network), Workspace::new());
     Box::new(move || {
         let marginals = compiled.marginals(black_box(&evidence), &mut workspace);

@@ -12,8 +12,8 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::aggregate::{Accumulator, Method, leave_one_out};
 use crate::calibration::Reliability;
 use crate::kernels::{
-    CLASSES, Kernel, decoder, evaluate, evidence, grid, learned, lines, marginals, mixture,
-    predictions, query, records,
+    CLASSES, Kernel, decoder, evaluate, evidence, grid, learned, lines, marginals,
+    marginals_of_nothing, mixture, predictions, query, records,
 };
 use crate::math::ln;
 use crate::simplex::softmax;
@@ -54,6 +54,16 @@ pub const PAIRS: &[fn(bool) -> Pair] = &[
             "mixture: all marginals",
             mixture(if full { 33_333 } else { 2000 }),
         )
+    },
+    |full| {
+        nothing_seen(
+            "grid: all marginals, nothing seen",
+            grid(if full { 1024 } else { 64 }),
+        )
+    },
+    |full| {
+        let items = if full { 33_333 } else { 2000 };
+        nothing_seen("mixture: all marginals, nothing seen", mixture(items))
     },
     |full| errors(if full { 10_000_000 } else { 500_000 }),
     |_| Pair {
@@ -200,6 +210,13 @@ fn plainly(name: &'static str, network: Network) -> Pair {
 fn both(name: &'static str, network: Network) -> Pair {
     Pair {
         work: (name, marginals(network.clone())),
+        limit: ("evaluate", evaluate(network)),
+    }
+}
+
+fn nothing_seen(name: &'static str, network: Network) -> Pair {
+    Pair {
+        work: (name, marginals_of_nothing(network.clone())),
         limit: ("evaluate", evaluate(network)),
     }
 }
