@@ -436,4 +436,10 @@ mod tests {
         tally.add_samples(at, "x", &[0.5, 0.5], None, Some(&right));
         assert_eq!((tally.sampled, tally.averaged), (4, 2));
     }
+
+    #[test]
+    fn an_answer_that_is_not_the_best_is_overturned_by_no_choice() {
+        assert_eq!(items_to_change(&[d(&[1.0, 3.0])], &[1.0], 0), None);
+        assert_eq!(items_to_change(&[d(&[1.0, 3.0])], &[1.0], 1), None);
+    }
 }

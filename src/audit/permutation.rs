@@ -225,4 +225,19 @@ mod tests {
         let tolerance = 6.0 * (exact / 999.0).sqrt();
         assert!((got - exact).abs() < tolerance, "{got} {exact}");
     }
+
+    /// A statistic that every division gives was reached by every one.
+    #[test]
+    fn what_is_always_reached_is_no_surprise() {
+        let always: Statistic<'_> = &|_| 2.0;
+        // As many rows of the first kind as can be: 5 of the 7, C(7, 5)/C(14, 5) = 21/2002 of the divisions.
+        let most: Statistic<'_> = &|counts| counts[0] as f64;
+        let [always, rare] = permuted(&[(5, 2), (0, 7)], [always, most], 1, 2);
+        assert_eq!(always, 1.0);
+        let deviation = libm::sqrt(21.0 / 2002.0 / DIVISIONS as f64);
+        assert!(
+            (rare - 21.0 / 2002.0).abs() < 6.0 * deviation + 1.0 / DIVISIONS as f64,
+            "{rare}"
+        );
+    }
 }

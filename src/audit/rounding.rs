@@ -153,6 +153,29 @@ mod tests {
     use crate::aggregate::aggregate;
     use proptest::prelude::*;
 
+    /// The table at the top, added up by hand for a single factor (½, ½) of weight 1: 3 for the factor, ln 2 for
+    /// the weight, 4·2 ln 2 and 4 for the logarithm, 2·3 ln 2 for the sum, 2 for the exponential; the largest
+    /// of these again, and 2 + 3.
+    #[test]
+    fn the_allowance_is_that_of_the_table() {
+        let half = Distribution::new(vec![0.5, 0.5]).unwrap();
+        let own = [0.5, 0.5];
+        let of = |method, factors: &[Distribution], weights: &[f64]| {
+            DOUBLE.allowed(method, None, factors, weights, &own)[0]
+        };
+        let class = 9.0 + 15.0 * std::f64::consts::LN_2;
+        let want = (2.0 * class + 5.0) * DOUBLE.unit * 0.5;
+        let got = of(Method::Spn, std::slice::from_ref(&half), &[1.0]);
+        // The exponential of so little is itself, to the square of it.
+        assert!((got / want - 1.0).abs() < 1e-12, "{got} {want}");
+        // K + n + 6 roundings of a mean.
+        let got = of(Method::Uniform, &[half.clone(), half], &[1.0, 1.0]);
+        assert!(
+            (got / (10.0 * DOUBLE.unit * 0.5) - 1.0).abs() < 1e-12,
+            "{got}"
+        );
+    }
+
     /// The product in single precision, the plain way: powers, multiplied, divided by their sum; with
     /// a prior, powers of `Φ/π`, and `π` at the end.
     fn plain_single(

@@ -365,4 +365,16 @@ mod tests {
         assert!((got - 4.0 / 3.0).abs() < 1e-15 && got >= 4.0 / 3.0);
         assert!(stability_bound(1.0, 0.0, 3).is_err());
     }
+
+    /// |w| and 2|w − 3| cross where w = 2(3 − w), at 2, and where w = 2(w − 3), at 6.
+    #[test]
+    fn breaks_are_the_centres_and_the_crossings() {
+        let valleys = Valleys {
+            pieces: vec![(q(1, 1), q(0, 1)), (q(2, 1), q(3, 1))],
+        };
+        let mut breaks = valleys.breaks();
+        breaks.sort();
+        breaks.dedup();
+        assert_eq!(breaks, [q(0, 1), q(2, 1), q(3, 1), q(6, 1)]);
+    }
 }

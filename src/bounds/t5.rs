@@ -242,6 +242,18 @@ mod tests {
             of(&vec![factor.clone(); 5]),
             "Clean factors, weights 1: 5 times (1/4, 3/4)."
         );
+        // 3⁵ = 243.
+        let w = corrupted_product(
+            &vec![factor.clone(); 5],
+            &vec![factor.clone(); 5],
+            &q(0, 1),
+            &q(1, 1),
+        );
+        let said = w.unwrap().steps.join(" ");
+        assert!(
+            said.contains("The clean product is (1/244, 243/244)."),
+            "{said}"
+        );
         // One that differs is shown.
         let mut mixed = vec![factor; 5];
         mixed[4] = vec![q(3, 4), q(1, 4)];

@@ -384,4 +384,18 @@ mod tests {
         assert!(chernoff_information(&d(&[1.0]), &d(&[1.0, 1.0])).is_err());
         assert!(bayes_error_exact(&exact(&[1, 1]), &[exact(&[1])], 1).is_err());
     }
+
+    /// Of (½, ½) and (1, 0) only the first symbol is allowed by both: ½ at s = 0, where what the other excludes
+    /// would count with its whole weight, and 1 at s = 1.
+    #[test]
+    fn what_one_of_them_excludes_adds_nothing() {
+        let (p, q) = (d(&[1.0, 1.0]), d(&[1.0, 0.0]));
+        for (s, want) in [(0.0, 0.5), (0.5, 0.5f64.sqrt()), (1.0, 1.0)] {
+            for (a, b, s) in [(&p, &q, s), (&q, &p, 1.0 - s)] {
+                let found = affinity(a, b, s);
+                assert!(found.low() <= want && want <= found.high(), "{s}");
+                assert!(found.high() - found.low() < 1e-14, "{s}");
+            }
+        }
+    }
 }

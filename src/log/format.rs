@@ -73,6 +73,7 @@ impl Kind {
     }
 
     /// Whether the name of a file stands for this kind, or for none.
+    #[cfg(feature = "cli")]
     pub(crate) fn may_be_called(self, path: &Path) -> bool {
         match ending(path).as_deref() {
             Some("json") => matches!(self, Kind::Json | Kind::JsonLines),

@@ -413,4 +413,13 @@ mod tests {
         assert!(!holds(Interval::point(0.1 + 0.2), &sum));
         assert!(holds(Interval::point(0.1) + Interval::point(0.2), &sum));
     }
+
+    #[test]
+    fn counts_are_exact_where_doubles_are() {
+        for n in [0, 3, (1 << 53) - 1, 1 << 53] {
+            assert_eq!(Interval::count(n), Interval::point(n as f64));
+        }
+        let beyond = Interval::count((1 << 53) + 1);
+        assert!(beyond.low() < beyond.high());
+    }
 }

@@ -235,9 +235,53 @@ fn the_error_of_a_gap_is_that_of_its_rows() {
         (got - want).abs() <= 4.0 * f64::EPSILON * want,
         "{got} {want}"
     );
+    // The mean confidence of 1/4, 1/2 and 3/4: their mean square is 7/24, their variance 1/24.
+    let rows = [(0.25, false), (0.5, true), (0.75, true)];
+    let got = confidence(0.5, &grid(&rows), 0.05).error;
+    let unseen = std::f64::consts::LN_10 / 1.281_551_565_544_600_4 / 3.0;
+    let want = libm::hypot(libm::sqrt(1.0 / 72.0), unseen);
+    assert!(
+        (got - want).abs() <= 8.0 * f64::EPSILON * want,
+        "{got} {want}"
+    );
     // Rounding may leave the mean square below the square of the mean; that is no spread.
     assert_eq!(
         error_of_mean(0.5, 0.25 - 1e-17, 100.0),
         error_of_mean(0.5, 0.25, 100.0)
     );
+}
+
+/// Word for word: two clusters' sums against the formula, rounding of 2⁻³² a row on the side that is certain.
+#[test]
+fn the_wealth_of_clusters_is_that_of_the_formula() {
+    let sizes = GroupSums {
+        groups: 2.0,
+        count: 6.0,
+        largest: 4.0,
+        count_squares: 20.0,
+        sum: 1.5,
+        squares: 1.25,
+        cross: 5.0,
+    };
+    let ends = ClusterEnds {
+        gap: sizes,
+        sizes,
+        value: 0.25,
+        shares: Shares::new(BINS, 0.05),
+    };
+    let unit = 2.0f64.powi(-32);
+    let (q, e, distance) = (0.25, 0.5, 0.125);
+    let first = (distance - unit) * 6.0 / 2.0;
+    let size = e + unit;
+    let second = (1.25 + 2.0 * size * 5.0 + size * size * 20.0) / 4.0;
+    // q·4 = 1.
+    let want = mixed(2.0, |theta| {
+        theta * first - (-libm::log1p(-theta) - theta) * second
+    });
+    let got = ends.wealth(q, e, distance, 1.0);
+    assert!(
+        (got - want).abs() <= 16.0 * f64::EPSILON * want.abs(),
+        "{got} {want}"
+    );
+    assert_eq!(ends.wealth(q, -e, distance, 1.0), got);
 }

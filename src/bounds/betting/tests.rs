@@ -230,13 +230,15 @@ fn a_limit_is_found_as_near_as_promised_whatever_the_curve() {
     let delta = 0.05;
     let level = -ln(delta);
     for root in [0.9, 0.61, 0.3, 0.01, 1e-6] {
-        let curves: [&dyn Fn(f64) -> f64; 6] = [
+        let curves: [&dyn Fn(f64) -> f64; 7] = [
             &|x| 1.0 - x,
             &|x| 1e6 * (1.0 - x),
             &|x| libm::pow(x, -40.0) - 1.0,
             &|x| 1.0 - libm::pow(x, 40.0),
             &|x| libm::exp(500.0 * (1.0 - x)) - 1.0,
             &|x| 1.0 - libm::exp(500.0 * (x - 1.0)),
+            // At the level itself as far as it goes, so that the chord never leaves its end.
+            &|x| if x <= 1.0 { 0.0 } else { -1.0 },
         ];
         for (i, curve) in curves.iter().enumerate() {
             let found = lower_limit(1.0, delta, |q| level + curve(q / root));
@@ -246,4 +248,32 @@ fn a_limit_is_found_as_near_as_promised_whatever_the_curve() {
             assert!(root - found <= 1.000_001e-7 * root, "{i} {root}: {found}");
         }
     }
+}
+
+/// Where a number is the mean that is bet against, nothing is left of its product but the allowance.
+#[test]
+fn points_at_the_mean_leave_the_allowance_for_rounding() {
+    let point = |value: f64, count: f64, spread: f64| Point {
+        value,
+        count,
+        spread,
+    };
+    let unit = -8.0 * f64::EPSILON;
+    // The factor is 1 − ½ + 2·¼ = 1, its logarithm 0.
+    assert_eq!(
+        log_product(&[point(0.25, 3.0, 0.0)], 0.5, 0.25, 2.0),
+        unit * 3.0 * 2.0
+    );
+    // The factor is 1 − ½ + 2·1 = 5/2; then a group of four in an interval of ⅛ around ¼: the slope is 2, the
+    // least factor ½ + 2·⅛ = ¾, and ln f bends by at most (2·⅛/¾)²/8 = 1/72.
+    let log = ln(2.5);
+    let got = log_product(&[point(1.0, 2.0, 0.0)], 0.5, 0.25, 1.0);
+    let want = 2.0 * log + unit * 2.0 * (1.0 + log);
+    assert!(
+        (got - want).abs() <= 2.0 * f64::EPSILON * log,
+        "{got} {want}"
+    );
+    let got = log_product(&[point(0.25, 4.0, 0.125)], 0.5, 0.25, 1.0);
+    let want = -4.0 / 72.0 + unit * 4.0 * (1.0 + 1.0 / 72.0);
+    assert!((got - want).abs() <= f64::EPSILON / 8.0, "{got} {want}");
 }

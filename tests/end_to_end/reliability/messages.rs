@@ -250,16 +250,18 @@ fn text_in_another_encoding_is_named_with_its_cure() {
     ];
     let place = Place::new();
     place.write("utf8.jsonl", LOG);
-    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let ways: [&dyn Fn(&str) -> Vec<u8>; 2] = [&big, &little];
+    let orders: [fn(u16) -> [u8; 2]; 2] = [u16::to_be_bytes, u16::to_le_bytes];
     for (name, text, args) in texts {
         place.write(name, text);
         let ended = place.run(args);
         assert!(!ended.err.contains(CURE), "{args:?}: {}", ended.err);
         for mark in ["", "\u{feff}"] {
-            for way in ways {
-                place.write(name, way(&format!("{mark}{text}")));
+            for order in orders {
+                let wide = format!("{mark}{text}");
+                place.write(
+                    name,
+                    wide.encode_utf16().flat_map(order).collect::<Vec<u8>>(),
+                );
                 let err = place.refused(args);
                 assert!(err.contains(name) && err.contains(CURE), "{args:?}: {err}");
             }
