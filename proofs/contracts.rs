@@ -108,13 +108,9 @@ pub fn sum_of_products(n: usize, term: impl Fn(usize) -> (Scaled, Scaled)) -> Sc
     of_number(sum)
 }
 
-/// A quotient of whole numbers, told by its two parts; zero and one are themselves, as an observed variable is in its
-/// state without a division. All other pairs are different numbers.
+/// A quotient of whole numbers, told by its two parts. All pairs are different numbers.
 pub fn as_pair(n: u64, d: u64) -> f64 {
     assert!(n < 1 << 16 && d > 0 && d < 1 << 16);
-    if n == 0 || n == d {
-        return if n == 0 { 0.0 } else { 1.0 };
-    }
     f64::from_bits(n << 16 | d)
 }
 
