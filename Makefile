@@ -90,8 +90,8 @@ prove-slow: need-cargo ## As prove, with the slow Kani harnesses too.
 prove-exhaustive: need-cargo ## All 2^32 singles through the unary kernels (minutes).
 	$(CARGO) run --quiet --release --example prove -- exhaustive
 
-prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes); KANI=required: under Kani.
-	$(CARGO) run --quiet $(RELEASE) --example prove -- mutants
+prove-mutants: need-cargo ## Deliberate faults: each must be caught by a harness (minutes); KANI=required: under Kani, writes proofs/faults.json.
+	$(CARGO) run --quiet $(RELEASE) --example prove -- mutants $(ONLY)
 
 theory: need-cargo ## Theorems checked by Coq where it is installed (theory-setup), else their record.
 	$(CARGO) run --quiet $(RELEASE) --example theory

@@ -6,7 +6,8 @@
 //! checked in `elementary` and, for all singles, by
 //! `cargo run --example prove -- exhaustive`.
 
-use crate::math::{BandedSum, DoubleDouble, ExactSum, Field};
+use crate::math::{BandedSum, DoubleDouble, ExactSum, Field, Real};
+use crate::simplex::SimplexError;
 use crate::spn::scaled::Scaled;
 use crate::spn::{Compiled, Evidence, QueryError, Workspace};
 
@@ -28,6 +29,36 @@ pub fn exp_of_non_positive(x: f64) -> f64 {
     }
 }
 
+/// In place of the logarithm of the probabilities that a proof uses: whole numbers, zero for one and
+/// different ones for different probabilities. Zero is a fault of the caller, which must leave it out.
+pub fn whole_logarithm(p: f64) -> f64 {
+    assert!(p > 0.0 && p <= 1.0);
+    if p == 1.0 {
+        0.0
+    } else if p == 0.875 {
+        -1.0
+    } else if p == 0.75 {
+        -2.0
+    } else if p == 0.5 {
+        -5.0
+    } else if p == 0.25 {
+        -11.0
+    } else {
+        assert!(p == 0.125);
+        -24.0
+    }
+}
+
+/// In place of `softmax`, where a proof is about the scores that it is given.
+pub fn leave_scores<S: Real>(_: &mut [S]) -> Result<(), SimplexError> {
+    Ok(())
+}
+
+/// What is handed on is scores then, and no distribution.
+pub fn accept_anything<S: Field>(_: &[S], _: &S) -> Result<(), SimplexError> {
+    Ok(())
+}
+
 /// In place of the divisions at the end of `normalize` and `softmax`, where a proof is about what
 /// stands before them.
 pub fn leave_undivided<S: Field>(_: &mut [S]) {}
@@ -38,8 +69,44 @@ pub fn nothing_outside_the_band(_: &mut BandedSum, x: f64) {
     assert!(x == 0.0);
 }
 
+/// In place of an exact sum of small whole numbers: the same, in the units of one. At most four at a
+/// time.
+pub fn add_whole(sum: &mut BandedSum, terms: &[f64]) {
+    assert!(terms.len() <= 4);
+    for i in 0..4 {
+        if i < terms.len() {
+            assert!(terms[i] >= -127.0 && terms[i] <= 127.0);
+            sum.band += i128::from(terms[i] as i8);
+        }
+    }
+}
+
+/// What such sums merge to.
+pub fn merge_whole(sum: &mut BandedSum, other: &BandedSum) {
+    sum.band += other.band;
+}
+
+/// The value of such a sum.
+pub fn whole_sum(sum: &BandedSum) -> f64 {
+    assert!(sum.band >= -127 && sum.band <= 127);
+    f64::from(sum.band as i8)
+}
+
 /// In place of an exact sum, where a proof is about what is refused before there is any.
 pub fn add_nothing(_: &mut ExactSum, _: f64) {}
+
+/// In place of scaling a number by a power of two, where a proof is about what is refused before it.
+pub fn leave_unscaled(x: f64, _: i32) -> f64 {
+    x
+}
+
+/// In place of a product of doubles, where a proof is about what is refused before it.
+pub fn no_product(_: f64, _: f64) -> DoubleDouble {
+    DoubleDouble {
+        high: 1.0,
+        low: 0.0,
+    }
+}
 
 /// In place of the leading bits of an exact sum, where a proof is not about them.
 pub fn one(_: &ExactSum) -> DoubleDouble {

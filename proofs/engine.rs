@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `any()` | every value of the type | the next value of the enumeration, or a random one |
 //! | `below(n)` | every value in `0..n` | the same |
+//! | `each(n, body)` | `body` for every value in `0..n`, on a path of its own | the same |
 //! | `assume!(c)` | only paths where `c` holds | skips the case otherwise |
 //! | `cover!(c, "…")` | some path reaches it with `c` | some case does, or the test fails |
 //! | `check(cases, body)` | `body` once, symbolically | `body` for each case |
@@ -21,6 +22,17 @@ pub(super) enum Cases {
     All(u64),
     /// This many random values, the same ones in each run.
     Random(u64),
+}
+
+/// Runs `body` on any value in `0..n`. A solver that is given `below(n)` has to follow a formula
+/// wherever it goes; here it has a path for each value, and the number itself on it.
+pub(super) fn each(n: u8, body: impl Fn(u8)) {
+    let chosen = below(n);
+    for value in 0..n {
+        if value == chosen {
+            body(value);
+        }
+    }
 }
 
 #[cfg(kani)]

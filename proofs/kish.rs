@@ -6,7 +6,7 @@
 
 use std::num::Wrapping;
 
-use super::engine::{Cases, any, below, check};
+use super::engine::{Cases, any, below, check, each};
 use crate::bounds::{KishError, effective_count, kish_sums};
 
 /// `1 ≤ K_eff ≤ K` for two weights, as inequalities between Kish's two sums.
@@ -78,8 +78,13 @@ fn effective_count_of_a_grid_lies_between_one_and_three() {
 /// `effective_count` refuses every weight that is NaN, infinite or negative, and names the first.
 ///
 /// Claims: T1, L4
-/// Domain: any bits of 2 f64, one of them refused; without the sums that follow
+/// Domain: any bits of 2 f64, one of them refused; without the sums that would follow
 #[cfg_attr(kani, kani::proof, kani::unwind(4), kani::solver(cadical))]
+#[cfg_attr(kani, kani::stub(libm::scalbn, super::contracts::leave_unscaled))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::DoubleDouble::product, super::contracts::no_product)
+)]
 #[cfg_attr(
     kani,
     kani::stub(crate::math::ExactSum::add, super::contracts::add_nothing)
@@ -101,10 +106,11 @@ fn effective_count_names_the_first_weight_it_refuses() {
     });
 }
 
-/// `effective_count` itself, of weights that are zero or equal, is the number of the others.
+/// `effective_count` itself is the quotient of the two sums, rounded once, and refuses weights that
+/// are all zero.
 ///
 /// Claims: T1, L4
-/// Domain: 3 weights in 0, 1; exact sums by contract
+/// Domain: 3 weights in 0, 1, that in the middle also 2; exact sums by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
 #[cfg_attr(
     kani,
@@ -115,19 +121,30 @@ fn effective_count_names_the_first_weight_it_refuses() {
     kani::stub(crate::math::DoubleDouble::of_sum, super::contracts::of_plain_sum)
 )]
 #[cfg_attr(not(kani), test)]
-fn effective_count_of_zeros_and_ones_is_the_number_of_ones() {
-    check(Cases::All(8), || {
-        let k = [below(2), below(2), below(2)];
-        let w = k.map(|k| if k == 1 { 1.0 } else { 0.0 });
-        let ones = k[0] + k[1] + k[2];
-        let outcome = effective_count(&w);
-        cover!(ones == 3, "three");
-        cover!(ones == 0, "none");
-        const COUNTS: [f64; 4] = [0.0, 1.0, 2.0, 3.0];
-        match outcome {
-            Ok(count) => assert!(ones > 0 && count == COUNTS[usize::from(ones)]),
-            Err(error) => assert!(error == KishError::AllZero && ones == 0),
-        }
+fn effective_count_of_small_weights_is_the_quotient_of_the_sums() {
+    const WEIGHTS: [f64; 3] = [0.0, 1.0, 2.0];
+    check(Cases::All(12), || {
+        // On each path all numbers are constants: no solver has to follow products and quotients.
+        each(2, |a| {
+            each(3, |b| {
+                each(2, |c| {
+                    let k = [a, b, c].map(usize::from);
+                    let outcome = effective_count(&k.map(|k| WEIGHTS[k]));
+                    let total = k[0] + k[1] + k[2];
+                    let squares = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
+                    cover!(total == 0, "none");
+                    cover!(a == 0 && b == 2 && c == 1, "all different");
+                    match outcome {
+                        // The hardware rounds a quotient of whole numbers once.
+                        Ok(count) => {
+                            let quotient = (total * total) as f64 / squares as f64;
+                            assert!(total > 0 && count == quotient);
+                        }
+                        Err(error) => assert!(error == KishError::AllZero && total == 0),
+                    }
+                });
+            });
+        });
     });
 }
 

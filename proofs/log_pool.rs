@@ -38,8 +38,24 @@ fn score(terms: [Option<f64>; 2]) -> f64 {
 /// a positive weight excludes the class; a weight of zero means absent.
 ///
 /// Claims: L3, T1
-/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2
-/// Enumerated only: the pool runs in vectors of the processor, chosen when it runs
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln and exact sums by contract
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::ln, super::contracts::whole_logarithm)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::add_all, super::contracts::add_whole)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::to_f64, super::contracts::whole_sum)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::merge, super::contracts::merge_whole)
+)]
 #[cfg_attr(not(kani), test)]
 fn log_scores_are_sums_of_weighted_logarithms() {
     check(Cases::All(15 * 15), || {
@@ -66,8 +82,24 @@ fn log_scores_are_sums_of_weighted_logarithms() {
 /// Two pools merged are the pool of both factors, score by score, in either order.
 ///
 /// Claims: L3, T1
-/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2
-/// Enumerated only: the pool runs in vectors of the processor, chosen when it runs
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln and exact sums by contract
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::ln, super::contracts::whole_logarithm)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::add_all, super::contracts::add_whole)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::to_f64, super::contracts::whole_sum)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::merge, super::contracts::merge_whole)
+)]
 #[cfg_attr(not(kani), test)]
 fn merged_log_pools_are_the_pool_of_both() {
     check(Cases::All(15 * 15), || {
@@ -96,8 +128,35 @@ fn merged_log_pools_are_the_pool_of_both() {
 /// class that only the left-out factor excluded is possible again.
 ///
 /// Claims: L3, T1, T5
-/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2
-/// Enumerated only: the pool runs in vectors of the processor, chosen when it runs
+/// Domain: 2 of 5 factors over 2 classes, 2 of which exclude one, weights 0, 1, 2; ln and exact sums by contract
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::elementary::ln, super::contracts::whole_logarithm)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::add_all, super::contracts::add_whole)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::to_f64, super::contracts::whole_sum)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::math::BandedSum::merge, super::contracts::merge_whole)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(crate::simplex::normalize::softmax, super::contracts::leave_scores)
+)]
+#[cfg_attr(
+    kani,
+    kani::stub(
+        crate::simplex::distribution::validate,
+        super::contracts::accept_anything
+    )
+)]
 #[cfg_attr(not(kani), test)]
 fn leaving_a_factor_out_is_never_having_added_it() {
     check(Cases::All(15 * 15), || {

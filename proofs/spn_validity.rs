@@ -4,7 +4,7 @@
 //! union of its children's scopes; a sum is complete if all its children have the same scope; a
 //! product is decomposable if no two of its children share a variable.
 
-use super::engine::{Cases, any, below, check};
+use super::engine::{Cases, any, below, check, each};
 use crate::spn::validity::{check_complete, check_decomposable};
 use crate::spn::{self, Defect, Graph, NodeKind, Scope, ScopeSpace};
 
@@ -192,8 +192,12 @@ struct Scopes {
     sets: [u128; 3],
 }
 
+/// The kind of a scope that is no row.
+const ONE: u8 = 3;
+
 impl Scopes {
-    fn any() -> Self {
+    /// Any scopes of these kinds: the number of a row, or [`ONE`].
+    fn any(kinds: [u8; 3]) -> Self {
         // Sparse and equal rows as well as any: random ones would all overlap and all differ.
         let word = || match below(4) {
             _ if cfg!(kani) => any(),
@@ -208,14 +212,13 @@ impl Scopes {
         let mut scopes = [Scope::Row(0); 3];
         let mut sets = [0; 3];
         for i in 0..3 {
-            let row = below(3);
-            let variable = below(128);
-            if any() {
+            if kinds[i] == ONE {
+                let variable = below(128);
                 scopes[i] = Scope::One(variable.into());
                 sets[i] = 1 << variable;
             } else {
-                scopes[i] = Scope::Row(row.into());
-                let begin = 2 * usize::from(row);
+                scopes[i] = Scope::Row(kinds[i].into());
+                let begin = 2 * usize::from(kinds[i]);
                 sets[i] = u128::from(bits[begin]) | u128::from(bits[begin + 1]) << 64;
             }
         }
@@ -229,50 +232,51 @@ impl Scopes {
 ///
 /// Claims: A4, L3
 /// Domain: 3 children with any scopes over 128 variables, of one or of any row of bits
-/// Slow: rows of symbolic place; Kani has not settled it so far
-#[cfg_attr(
-    all(kani, kani_slow),
-    kani::proof,
-    kani::unwind(4),
-    kani::solver(cadical)
-)]
+#[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
 #[cfg_attr(not(kani), test)]
 fn a_product_is_accepted_exactly_if_its_children_are_disjoint() {
     check(Cases::Random(300_000), || {
-        let mut any = Scopes::any();
-        let (before, sets) = (any.bits, any.sets);
-        let mut space = ScopeSpace {
-            scopes: &mut any.scopes,
-            bits: &mut any.bits,
-        };
-        let outcome = check_decomposable(3, &[0, 1, 2], 2, &mut space, 3);
-        cover!(
-            outcome.is_ok() && sets[0] & 3 == 3 && sets[1] >> 64 != 0,
-            "disjoint"
-        );
-        cover!(outcome.is_err(), "shared");
-        match outcome {
-            Ok(()) => {
-                assert!(sets[0] & sets[1] == 0 && (sets[0] | sets[1]) & sets[2] == 0);
-                let union = u128::from(any.bits[6]) | u128::from(any.bits[7]) << 64;
-                assert!(union == sets[0] | sets[1] | sets[2]);
-            }
-            Err(Defect::NotDecomposable {
-                node,
-                first,
-                second,
-                variable,
-            }) => {
-                assert!(node == 3 && first < second && second < 3);
-                assert!((sets[first as usize] & sets[second as usize]) >> variable & 1 == 1);
-            }
-            Err(_) => panic!("no other defect is one of a product"),
-        }
-        // The scopes of other nodes stay as they are.
-        assert!(before[0] == any.bits[0] && before[1] == any.bits[1]);
-        assert!(before[2] == any.bits[2] && before[3] == any.bits[3]);
-        assert!(before[4] == any.bits[4] && before[5] == any.bits[5]);
+        each(4, |a| {
+            each(4, |b| {
+                each(4, |c| step_at_a_product(Scopes::any([a, b, c])))
+            });
+        });
     });
+}
+
+fn step_at_a_product(mut any: Scopes) {
+    let (before, sets) = (any.bits, any.sets);
+    let mut space = ScopeSpace {
+        scopes: &mut any.scopes,
+        bits: &mut any.bits,
+    };
+    let outcome = check_decomposable(3, &[0, 1, 2], 2, &mut space, 3);
+    cover!(
+        outcome.is_ok() && sets[0] & 3 == 3 && sets[1] >> 64 != 0,
+        "disjoint"
+    );
+    cover!(outcome.is_err(), "shared");
+    match outcome {
+        Ok(()) => {
+            assert!(sets[0] & sets[1] == 0 && (sets[0] | sets[1]) & sets[2] == 0);
+            let union = u128::from(any.bits[6]) | u128::from(any.bits[7]) << 64;
+            assert!(union == sets[0] | sets[1] | sets[2]);
+        }
+        Err(Defect::NotDecomposable {
+            node,
+            first,
+            second,
+            variable,
+        }) => {
+            assert!(node == 3 && first < second && second < 3);
+            assert!((sets[first as usize] & sets[second as usize]) >> variable & 1 == 1);
+        }
+        Err(_) => panic!("no other defect is one of a product"),
+    }
+    // The scopes of other nodes stay as they are.
+    assert!(before[0] == any.bits[0] && before[1] == any.bits[1]);
+    assert!(before[2] == any.bits[2] && before[3] == any.bits[3]);
+    assert!(before[4] == any.bits[4] && before[5] == any.bits[5]);
 }
 
 /// The step at a sum: it is accepted exactly if all its children have one scope; the variable that
@@ -284,7 +288,7 @@ fn a_product_is_accepted_exactly_if_its_children_are_disjoint() {
 #[cfg_attr(not(kani), test)]
 fn a_sum_is_accepted_exactly_if_its_children_have_one_scope() {
     check(Cases::Random(300_000), || {
-        let mut any = Scopes::any();
+        let mut any = Scopes::any([below(4), below(4), below(4)]);
         let sets = any.sets;
         let space = ScopeSpace {
             scopes: &mut any.scopes,

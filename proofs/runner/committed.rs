@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::harnesses::{Engine, Harness};
 use crate::kani::{Checked, Verdict, Verdicts};
-use crate::reach::{Reach, digest};
+use crate::reach::{Reach, digest, first_changed};
 use crate::root;
 
 /// The record of a full run in which everything was proved.
@@ -142,8 +142,7 @@ impl Committed {
     /// present digest of a source. `None` where the harness is not in it.
     pub fn quote(&self, name: &str, now: impl Fn(&str) -> Option<String>) -> Option<Checked> {
         let proof = self.harnesses.get(name)?;
-        let changed = |source: &&String| now(source).as_ref() != self.sources.get(*source);
-        let verdict = match proof.reaches.iter().find(changed) {
+        let verdict = match first_changed(&proof.reaches, &self.sources, now) {
             // A proof of nothing fits everything.
             None if proof.reaches.is_empty() => Verdict::Stale("it names no source".into()),
             None => Verdict::Quoted(proof.date.clone()),

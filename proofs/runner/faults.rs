@@ -101,10 +101,12 @@ pub const FAULTS: &[Fault] = &[
         .by("closure::power_product_is_the_formula_class_by_class"),
     fault("forget the weight of a log pool", "src/simplex/log_pool.rs",
         "terms[n] = sign * (weight * ln(p));",
-        "terms[n] = sign * ln(p);"),
+        "terms[n] = sign * ln(p);")
+        .by("log_pool::log_scores_are_sums_of_weighted_logarithms"),
     fault("let an excluded class come back", "src/simplex/log_pool.rs",
         "        if self.impossible() {\n            f64::NEG_INFINITY\n",
-        "        if self.impossible() {\n            -1e3\n"),
+        "        if self.impossible() {\n            -1e3\n")
+        .by("log_pool::log_scores_are_sums_of_weighted_logarithms"),
     fault("add in the order given", "src/math/scalar.rs",
         "while slot > 0 && terms[i] < terms[order[slot - 1]] {",
         "while slot > 0 && terms[i] < terms[order[slot - 1]] && n > SORTED {")
@@ -160,7 +162,8 @@ pub const FAULTS: &[Fault] = &[
         .by("bins::bin_totals_merge_in_any_order"),
     fault("accept an overlapping scope", "src/spn/validity.rs",
         "            if shared != 0 {",
-        "            if false {"),
+        "            if false {")
+        .by("spn_validity::a_product_is_accepted_exactly_if_its_children_are_disjoint"),
     fault("accept an incomplete sum", "src/spn/validity.rs",
         "            if differ != 0 {",
         "            if false {")
@@ -227,10 +230,12 @@ pub const FAULTS: &[Fault] = &[
         .by("closure::weighted_sum_lies_between_its_smallest_and_largest_value"),
     fault("forget the exclusions when pools merge", "src/simplex/log_pool.rs",
         "            a.excluded_by += b.excluded_by;\n",
-        ""),
+        "")
+        .by("log_pool::merged_log_pools_are_the_pool_of_both"),
     fault("keep an exclusion that is left out", "src/simplex/log_pool.rs",
         "                    .checked_sub(1)\n",
-        "                    .checked_sub(0)\n"),
+        "                    .checked_sub(0)\n")
+        .by("log_pool::leaving_a_factor_out_is_never_having_added_it"),
     fault("forget the smallest term", "src/math/scalar.rs",
         "    for &i in &order[..n] {",
         "    for &i in &order[1..n] {")
@@ -254,7 +259,7 @@ pub const FAULTS: &[Fault] = &[
     fault("forget to square the total of doubles", "src/bounds/kish.rs",
         "        .square()\n",
         "")
-        .by("kish::effective_count_of_zeros_and_ones_is_the_number_of_ones"),
+        .by("kish::effective_count_of_small_weights_is_the_quotient_of_the_sums"),
     fault("grow with the spread", "src/latent/confidence.rs",
         "Confidence::Exponential => exp(-s),",
         "Confidence::Exponential => exp(s),")
@@ -281,16 +286,20 @@ pub const FAULTS: &[Fault] = &[
         .by("spn_semantics::mixture_of_products_is_the_formula"),
     fault("pass no weight down a sum", "src/spn/marginals.rs",
         "                        *flow = derivative.times(Scaled::from_f64(weight));",
-        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));"),
+        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));")
+        .by("network::marginals_of_a_sum_are_sums_over_assignments"),
     fault("multiply a child by itself", "src/spn/marginals.rs",
         "down[0] = derivative.times(values[b as usize]);",
-        "down[0] = derivative.times(values[a as usize]);"),
+        "down[0] = derivative.times(values[a as usize]);")
+        .by("network::marginals_of_a_product_are_sums_over_assignments"),
     fault("forget the likelihood of a state", "src/spn/marginals.rs",
         "*slot = slot.times(Scaled::from_f64(likelihoods[state]));",
-        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));"),
+        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));")
+        .by("network::marginals_of_a_sum_are_sums_over_assignments"),
     fault("replace the evidence by the query", "src/spn/compiled.rs",
         "both.restrict(variable, state)?;",
-        "both.observe(variable, state)?;"),
+        "both.observe(variable, state)?;")
+        .by("network::conditionals_of_a_mixture_are_quotients_of_sums_over_assignments"),
     fault("refuse what is just within a limit", "src/log/limits.rs",
         "                if found <= self.$field {",
         "                if found < self.$field {")
@@ -321,5 +330,6 @@ pub const FAULTS: &[Fault] = &[
         .by("normalization::normalize_is_every_entry_over_the_sum_of_all"),
     fault("lose the union of scopes", "src/spn/validity.rs",
         "            space.bits[start + word] |= bits;",
-        "            space.bits[start + word] = bits;"),
+        "            space.bits[start + word] = bits;")
+        .by("spn_validity::a_product_is_accepted_exactly_if_its_children_are_disjoint"),
 ];

@@ -152,19 +152,24 @@ pub fn run(listed: &[Harness], slow: bool, all: bool) -> Result<Run, String> {
     let only = if all { &[] } else { &selected[..] };
     let output = kani.verify(only, timeout, &log)?;
     let verdicts = judge(&selected, &output);
-    let mut versions = output::versions(&output);
-    versions.insert("kani".to_owned(), version);
-    // A CBMC that was built without a solver runs it as a program, and does not say which.
-    if versions.remove("external").is_some() {
-        let found = first_line("cadical", &["--version"]);
-        versions.extend(found.map(|v| ("cadical".to_owned(), v)));
-    }
+    let mut versions = BTreeMap::from([("kani".to_owned(), version)]);
+    add_versions(&mut versions, &output);
     let reach = reach::of(&kani.target, &selected)?;
     Ok(Run::Done {
         verdicts,
         versions,
         reach,
     })
+}
+
+/// Adds the versions that Kani's output names.
+pub fn add_versions(versions: &mut BTreeMap<String, String>, output: &str) {
+    versions.extend(output::versions(output));
+    // A CBMC that was built without a solver runs it as a program, and does not say which.
+    if versions.remove("external").is_some() {
+        let found = first_line("cadical", &["--version"]);
+        versions.extend(found.map(|v| ("cadical".to_owned(), v)));
+    }
 }
 
 /// Kani for one package.

@@ -7,7 +7,9 @@
 //! | `prove record stale` | the same for harnesses whose sources changed since; the others stay |
 //! | `prove slow` | the same, with the slow Kani harnesses too |
 //! | `prove exhaustive` | all 2³² singles through the unary kernels |
-//! | `prove mutants` | deliberate faults in the library: each must be caught by a harness; with `KANI=required` under Kani |
+//! | `prove mutants` | deliberate faults in the library: each must be caught by a harness; with `KANI=required` under Kani, and written to `proofs/faults.json`, to be committed |
+//! | `prove mutants stale` | under Kani, for faults whose change or sources are not those of that record |
+//! | `prove table` | the table of `docs/kani.md`, from both records |
 //!
 //! The environment variable `KANI` is `auto` (the default), `required` or `off`. Exit code 0: all
 //! holds; 1: something failed; 2: usage, or the tools could not be run.
@@ -16,14 +18,17 @@
 #![allow(unreachable_pub)]
 
 mod cargo_test;
+mod caught;
 mod committed;
 mod exhaustive;
 mod faults;
 mod harnesses;
 mod kani;
+mod markers;
 mod mutants;
 mod reach;
 mod record;
+mod table;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,8 +51,12 @@ fn main() -> ExitCode {
         ["record", "stale"] => record_kani(false),
         ["slow"] => prove(true),
         ["exhaustive"] => exhaustive::run(),
-        ["mutants"] => policy().and_then(|policy| mutants::run(policy == Policy::Required)),
-        _ => Err("usage: prove [record [stale] | slow | exhaustive | mutants]".into()),
+        ["mutants"] => policy().and_then(|policy| mutants::run(policy == Policy::Required, false)),
+        ["mutants", "stale"] => mutants::run(true, true),
+        ["table"] => table::update().map(|()| true),
+        _ => Err(
+            "usage: prove [record [stale] | slow | exhaustive | mutants [stale] | table]".into(),
+        ),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -149,6 +158,7 @@ fn record_kani(all: bool) -> Result<bool, String> {
         today, &versions, &proved, &reach,
     )?);
     record.write()?;
+    table::update()?;
     println!(
         "{} harnesses proved, {} of them in this run; record: proofs/record.json",
         record.harnesses.len(),

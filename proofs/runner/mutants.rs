@@ -5,40 +5,44 @@
 //! which must refute it. A fault that no harness catches is a hole in the harnesses, and a harness
 //! that catches none is not worth its time.
 
-use std::collections::BTreeSet;
+mod refute;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 
 use crate::cargo_test::{self, Outcomes};
-use crate::committed::Committed;
 use crate::faults::{FAULTS, Fault};
-use crate::kani::{self, Checked, Kani, Verdict};
 use crate::reach;
 use crate::{output_directory, root};
 
 /// What is not part of the package.
 const LEFT_OUT: [&str; 2] = ["target", ".git"];
 
-/// Runs the harnesses with each fault.
+/// Runs the harnesses with each fault; with `under_kani` those that the faults name, and with `stale`
+/// only for faults of which the committed record does not speak.
 ///
 /// # Errors
 /// The package cannot be copied, a fault does not apply exactly once or does not compile, or the
 /// harnesses fail without any fault.
-pub fn run(under_kani: bool) -> Result<bool, String> {
+pub fn run(under_kani: bool, stale: bool) -> Result<bool, String> {
     let copy = output_directory().join("mutants");
     if copy.exists() {
         fs::remove_dir_all(&copy).map_err(|e| format!("cannot remove {}: {e}", copy.display()))?;
     }
+    let sources = reach::snapshot()?;
     copy_tree(root(), &copy)?;
+    if reach::snapshot()? != sources {
+        return Err("a source changed while it was copied".into());
+    }
     leave_out_unit_tests(&copy.join("src"))?;
     for fault in FAULTS {
         fault.apply(&read(&copy, fault)?)?;
     }
     if under_kani {
-        leave_out_lower_rooms(&copy.join("src/lib.rs"))?;
-        return run_under_kani(copy);
+        refute::leave_out_lower_rooms(&copy.join("src/lib.rs"))?;
+        return refute::run(copy, &sources, stale);
     }
     // Of its own: cargo takes the copy and the original for one package, and would hand the
     // faulty library to whoever builds next.
@@ -73,125 +77,8 @@ pub fn run(under_kani: bool) -> Result<bool, String> {
     Ok(rows.iter().all(|(_, caught)| !caught.is_empty()))
 }
 
-/// Each fault that names a harness must be refuted by it under Kani.
-fn run_under_kani(copy: PathBuf) -> Result<bool, String> {
-    let version = kani::version()?;
-    let kani = Kani {
-        package: copy,
-        target: output_directory().join("mutants-kani"),
-        slow: false,
-    };
-    let named: Vec<&Fault> = FAULTS.iter().filter(|f| f.harness.is_some()).collect();
-    let record = Committed::read()?;
-    let batches = batches(&named, |harness| {
-        record.harnesses.get(harness).map(|proof| &proof.reaches)
-    });
-    println!(
-        "{} faults in {} runs under {version}",
-        named.len(),
-        batches.len()
-    );
-    let mut text = String::new();
-    let mut caught = 0;
-    for batch in &batches {
-        for (fault, checked) in run_batch(&kani, batch)? {
-            let line = kani_line(fault, checked.as_ref());
-            caught += usize::from(checked.is_some_and(|c| is_refuted(&c.verdict)));
-            println!("{line}");
-            text.push_str(&line);
-            text.push('\n');
-        }
-    }
-    let total = format!("{caught} of {} faults refuted by Kani\n", named.len());
-    text.push_str(&total);
-    let path = output_directory().join("mutants-kani.txt");
-    fs::write(&path, &text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
-    print!("{total}");
-    println!("table: {}", path.display());
-    Ok(caught == named.len())
-}
-
-/// Faults that can be in the library at the same time: none lies in a file that the harness of
-/// another reaches, by the committed record. Most of the time goes into compiling.
-fn batches<'a, 'r>(
-    faults: &[&'a Fault],
-    reach: impl Fn(&str) -> Option<&'r BTreeSet<String>>,
-) -> Vec<Vec<&'a Fault>> {
-    let apart = |a: &Fault, b: &Fault| match reach(&a.full_name()) {
-        Some(reached) => !reached.contains(b.file),
-        None => false,
-    };
-    let mut batches: Vec<Vec<&Fault>> = Vec::new();
-    for &fault in faults {
-        let fits = |batch: &&mut Vec<&Fault>| {
-            let mut others = batch.iter();
-            others.all(|other| apart(fault, other) && apart(other, fault))
-        };
-        match batches.iter_mut().find(fits) {
-            Some(batch) => batch.push(fault),
-            None => batches.push(vec![fault]),
-        }
-    }
-    batches
-}
-
-/// What Kani says of the harness of each fault, with all faults of the batch in the library.
-fn run_batch<'a>(
-    kani: &Kani,
-    batch: &[&'a Fault],
-) -> Result<Vec<(&'a Fault, Option<Checked>)>, String> {
-    let harnesses: Vec<String> = batch.iter().map(|fault| fault.full_name()).collect();
-    let mut originals = Vec::new();
-    for fault in batch {
-        let path = kani.package.join(fault.file);
-        let original = read(&kani.package, fault)?;
-        write(&path, &fault.apply(&original)?)?;
-        originals.push((path, original));
-    }
-    let log = output_directory().join("mutants-kani.log");
-    let output = kani.verify(&harnesses, kani::TIMEOUT, &log);
-    for (path, original) in &originals {
-        write(path, original)?;
-    }
-    let mut verdicts = kani::parse(&output?);
-    // What a fault makes a harness reach is not in the record.
-    let reach = reach::of(&kani.target, &harnesses)?;
-    for fault in batch {
-        let reached = &reach[&fault.full_name()];
-        let other = batch
-            .iter()
-            .find(|o| o.name != fault.name && reached.contains(o.file));
-        if let Some(other) = other {
-            return Err(format!(
-                "{:?} makes its harness reach the file of {:?}; the record of reaches is not of \
-                 this source",
-                fault.name, other.name
-            ));
-        }
-    }
-    let of = |fault: &&'a Fault| (*fault, verdicts.remove(&fault.full_name()));
-    Ok(batch.iter().map(of).collect())
-}
-
 fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
-}
-
-/// A refutation, or a harness that has become vacuous; running out of time is neither.
-fn is_refuted(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Failed(_) | Verdict::Uncovered)
-}
-
-fn kani_line(fault: &Fault, checked: Option<&Checked>) -> String {
-    let said = match checked.map(|c| &c.verdict) {
-        Some(Verdict::Failed(what)) => format!("refuted: {what}"),
-        Some(Verdict::Uncovered) => "refuted: a cover is out of reach".to_owned(),
-        Some(Verdict::Proved) => "SURVIVES".to_owned(),
-        other => format!("NOT SETTLED: {other:?}"),
-    };
-    let harness = fault.harness.unwrap_or_default();
-    let seconds = checked.and_then(|c| c.seconds).unwrap_or_default();
-    format!("{:40} {harness:72} {seconds:6.1} s  {said}", fault.name)
 }
 
 fn read(copy: &Path, fault: &Fault) -> Result<String, String> {
@@ -203,11 +90,6 @@ fn read_text(path: &Path) -> Result<String, String> {
 }
 
 impl Fault {
-    /// The full path of the harness that must refute it under Kani.
-    fn full_name(&self) -> String {
-        format!("proofs::{}", self.harness.unwrap_or_default())
-    }
-
     /// The file's text with the fault in it.
     pub fn apply(&self, text: &str) -> Result<String, String> {
         match text.matches(self.find).count() {
@@ -307,37 +189,8 @@ fn leave_out_unit_tests(directory: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The rooms that harnesses for Kani are about, and those that these need.
-const REACHED: [&str; 9] = [
-    "bounds",
-    "calibration",
-    "latent",
-    "learn",
-    "log",
-    "math",
-    "simplex",
-    "spn",
-    "uncertainty",
-];
-
-/// Makes the library one of these rooms alone, and the grid of the audit: all else would be compiled
-/// again for each run. A harness that needs more does not compile.
-fn leave_out_lower_rooms(library: &Path) -> Result<(), String> {
-    let mut text = read_text(library)?;
-    let begin = text.find("pub mod ").ok_or("the library has no rooms")?;
-    let end = text
-        .find("#[cfg(any(test, kani))]")
-        .ok_or("the library has no harnesses")?;
-    let mut rooms: String = REACHED.map(|room| format!("pub mod {room};\n")).concat();
-    rooms.push_str("pub mod audit {\n    pub mod grid;\n}\n\n");
-    text.replace_range(begin..end, &rooms);
-    write(library, &text)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::harnesses::{self, Engine};
 
@@ -383,57 +236,6 @@ mod tests {
         }
         for name in names {
             assert!(named.contains(&name), "no fault breaks {name}");
-        }
-    }
-
-    #[test]
-    fn faults_share_a_run_only_where_neither_harness_reaches_the_other() {
-        let fault = |name, file, harness| Fault {
-            name,
-            file,
-            find: "a",
-            replace: "b",
-            harness: Some(harness),
-        };
-        let faults = [
-            fault("one", "src/a.rs", "x"),
-            fault("same file", "src/a.rs", "y"),
-            fault("elsewhere", "src/b.rs", "z"),
-            fault("not recorded", "src/c.rs", "w"),
-        ];
-        let reached = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect();
-        let reach: BTreeMap<&str, BTreeSet<String>> = BTreeMap::from([
-            ("proofs::x", reached(&["src/a.rs"])),
-            ("proofs::y", reached(&["src/a.rs", "src/b.rs"])),
-            ("proofs::z", reached(&["src/b.rs"])),
-        ]);
-        let faults: Vec<&Fault> = faults.iter().collect();
-        let batches = batches(&faults, |harness| reach.get(harness));
-        let names: Vec<Vec<&str>> = batches
-            .iter()
-            .map(|batch| batch.iter().map(|fault| fault.name).collect())
-            .collect();
-        assert_eq!(
-            names,
-            [
-                vec!["one", "elsewhere"],
-                vec!["same file"],
-                vec!["not recorded"]
-            ]
-        );
-    }
-
-    #[test]
-    fn only_a_refutation_counts_as_caught() {
-        assert!(is_refuted(&Verdict::Failed("x".into())) && is_refuted(&Verdict::Uncovered));
-        for verdict in [
-            Verdict::Proved,
-            Verdict::Timeout,
-            Verdict::Broken,
-            Verdict::Missing,
-            Verdict::Error("x".into()),
-        ] {
-            assert!(!is_refuted(&verdict));
         }
     }
 

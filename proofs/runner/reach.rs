@@ -180,7 +180,18 @@ fn attributes(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn digest_of(text: &str) -> String {
+/// The first of the sources whose digest is not the recorded one.
+pub fn first_changed<'a>(
+    reaches: &'a BTreeSet<String>,
+    recorded: &BTreeMap<String, String>,
+    now: impl Fn(&str) -> Option<String>,
+) -> Option<&'a String> {
+    let changed = |source: &&String| now(source).as_ref() != recorded.get(*source);
+    reaches.iter().find(changed)
+}
+
+/// The digest of a text without its tests.
+pub fn digest_of(text: &str) -> String {
     let tests = text.find("\n#[cfg(test)]\nmod tests");
     let digest = Sha256::digest(&text[..tests.unwrap_or(text.len())]);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

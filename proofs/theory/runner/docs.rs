@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::markers::fill;
 use crate::root;
 use crate::sources::Sources;
 
@@ -23,19 +24,7 @@ pub fn filled(page: &str, sources: &Sources) -> Result<String, String> {
         ("caveats", caveats(sources)),
         ("counts", counts(sources)),
     ] {
-        let (begin, end) = (
-            format!("<!-- {name}: written by `make theory-docs` -->\n"),
-            format!("<!-- end of {name} -->"),
-        );
-        let from = text
-            .find(&begin)
-            .ok_or_else(|| format!("no marker {begin:?}"))?
-            + begin.len();
-        let to = text[from..]
-            .find(&end)
-            .ok_or_else(|| format!("no marker {end:?}"))?
-            + from;
-        text.replace_range(from..to, &table);
+        text = fill(&text, name, "theory-docs", &table)?;
     }
     Ok(text)
 }

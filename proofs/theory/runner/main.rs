@@ -21,6 +21,8 @@
 
 mod coq;
 mod docs;
+#[path = "../../runner/markers.rs"]
+mod markers;
 mod models;
 mod negative;
 mod record;
