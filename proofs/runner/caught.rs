@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::faults::Fault;
-use crate::reach::{digest_of, first_changed};
+use crate::faults::{FAULTS, Fault};
+use crate::reach::{digest, digest_of, first_changed};
 use crate::root;
 
 /// The record.
@@ -99,6 +99,19 @@ impl Caught {
             .retain(|name, _| fitting.contains(name.as_str()));
     }
 
+    /// What it says of all faults now, for a person to read.
+    pub fn summary(&self) -> String {
+        let named = FAULTS.iter().filter(|f| f.harness.is_some());
+        let (fitting, other): (Vec<&Fault>, Vec<&Fault>) =
+            named.partition(|fault| self.fits(fault, digest));
+        format!(
+            "deliberate faults under Kani, by the committed record: {} refuted and their sources \
+             unchanged, {} stale or not recorded",
+            fitting.len(),
+            other.len()
+        )
+    }
+
     /// Short names of the faults that a harness, named without `proofs::`, refuted.
     pub fn by(&self, harness: &str) -> Vec<&str> {
         let its = self.faults.iter().filter(|(_, f)| f.harness == harness);
@@ -109,8 +122,6 @@ impl Caught {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::faults::FAULTS;
-    use crate::reach::digest;
 
     /// A record of one fault, as its run would have left it.
     fn record(fault: &Fault) -> Caught {

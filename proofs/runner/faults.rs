@@ -286,20 +286,16 @@ pub const FAULTS: &[Fault] = &[
         .by("spn_semantics::mixture_of_products_is_the_formula"),
     fault("pass no weight down a sum", "src/spn/marginals.rs",
         "                        *flow = derivative.times(Scaled::from_f64(weight));",
-        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));")
-        .by("network::marginals_of_a_sum_are_sums_over_assignments"),
+        "                        *flow = derivative.times(Scaled::from_f64(weight * 0.0 + 1.0));"),
     fault("multiply a child by itself", "src/spn/marginals.rs",
         "down[0] = derivative.times(values[b as usize]);",
-        "down[0] = derivative.times(values[a as usize]);")
-        .by("network::marginals_of_a_product_are_sums_over_assignments"),
+        "down[0] = derivative.times(values[a as usize]);"),
     fault("forget the likelihood of a state", "src/spn/marginals.rs",
         "*slot = slot.times(Scaled::from_f64(likelihoods[state]));",
-        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));")
-        .by("network::marginals_of_a_sum_are_sums_over_assignments"),
+        "*slot = slot.times(Scaled::from_f64(likelihoods[state].max(1.0).min(1.0)));"),
     fault("replace the evidence by the query", "src/spn/compiled.rs",
         "both.restrict(variable, state)?;",
-        "both.observe(variable, state)?;")
-        .by("network::conditionals_of_a_mixture_are_quotients_of_sums_over_assignments"),
+        "both.observe(variable, state)?;"),
     fault("refuse what is just within a limit", "src/log/limits.rs",
         "                if found <= self.$field {",
         "                if found < self.$field {")

@@ -108,6 +108,7 @@ fn prove(slow: bool) -> Result<bool, String> {
     let path = output_directory().join("proofs.json");
     record.write(&path)?;
     print!("{}", record.summary());
+    println!("{}", caught::Caught::read()?.summary());
     println!("record: {}", path.display());
 
     let kani_missing = policy == Policy::Required && record.kani_incomplete();
@@ -120,6 +121,7 @@ fn prove(slow: bool) -> Result<bool, String> {
 /// A run of Kani whose outcome is committed: of all harnesses, if everything is proved, or of those
 /// of which the record does not speak, or no longer; it then speaks of those that are proved.
 fn record_kani(all: bool) -> Result<bool, String> {
+    let begun = std::time::Instant::now();
     let mut listed = harnesses::read(&root().join("proofs"))?;
     let mut record = committed::Committed::default();
     if !all {
@@ -160,9 +162,10 @@ fn record_kani(all: bool) -> Result<bool, String> {
     record.write()?;
     table::update()?;
     println!(
-        "{} harnesses proved, {} of them in this run; record: proofs/record.json",
+        "{} harnesses proved, {} of them in this run of {:.0} s; record: proofs/record.json",
         record.harnesses.len(),
-        proved.len()
+        proved.len(),
+        begun.elapsed().as_secs_f64()
     );
     Ok(not.is_empty())
 }

@@ -8,7 +8,7 @@
 mod refute;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indicatif::ProgressBar;
 

@@ -8,7 +8,7 @@ use crate::caught::{Caught, Refuted};
 use crate::committed::Committed;
 use crate::faults::{FAULTS, Fault};
 use crate::kani::{self, Checked, Kani, Verdict};
-use crate::{output_directory, reach, root, table};
+use crate::{output_directory, reach, table};
 
 /// Runs each fault that names a harness, or with `stale` those alone of which the committed record
 /// does not speak, or no longer. What is refuted is written to the record after each build, so that
