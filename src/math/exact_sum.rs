@@ -439,4 +439,22 @@ mod tests {
         assert_eq!(early, late);
         assert_eq!(early.to_f64().to_bits(), late.to_f64().to_bits());
     }
+
+    /// A little more than half of the least single is the least single, and half of it is none: rounded once.
+    #[test]
+    fn small_singles_are_rounded_once() {
+        let half = libm::exp2(-150.0);
+        let of = |terms: &[f64]| {
+            terms
+                .iter()
+                .copied()
+                .collect::<ExactSum>()
+                .to_f32()
+                .to_bits()
+        };
+        assert_eq!(of(&[half, half * libm::exp2(-40.0)]), 1);
+        assert_eq!(of(&[half]), 0);
+        assert_eq!(of(&[half, 2.0 * half, -half * libm::exp2(-40.0)]), 1);
+        assert_eq!(of(&[half, 2.0 * half]), 2);
+    }
 }

@@ -250,4 +250,10 @@ mod tests {
         assert_eq!(f64::overflow_guard(&f64::MAX), Some(2f64.powi(-128)));
         assert_eq!(f32::overflow_guard(&f32::MAX), Some(2f32.powi(-40)));
     }
+
+    #[test]
+    fn a_fraction_is_near_its_double() {
+        let quarter = BigRational::new(1.into(), (-4).into());
+        assert_eq!(quarter.approx(), -0.25);
+    }
 }

@@ -277,3 +277,30 @@ fn points_at_the_mean_leave_the_allowance_for_rounding() {
     let want = -4.0 / 72.0 + unit * 4.0 * (1.0 + 1.0 / 72.0);
     assert!((got - want).abs() <= f64::EPSILON / 8.0, "{got} {want}");
 }
+
+/// What is imagined to be seen three times over is three times as much of everything but the largest group.
+#[test]
+fn repeated_sums_are_sums_of_more_groups() {
+    let once = GroupSums {
+        groups: 40.0,
+        count: 100.0,
+        largest: 4.0,
+        count_squares: 300.0,
+        sum: 60.0,
+        squares: 130.0,
+        cross: 190.0,
+    };
+    let thrice = GroupSums {
+        groups: 120.0,
+        count: 300.0,
+        largest: 4.0,
+        count_squares: 900.0,
+        sum: 180.0,
+        squares: 390.0,
+        cross: 570.0,
+    };
+    for q in [0.25, 0.5, 0.59] {
+        let imagined = Seen::Sums(once).log_wealth(q, 3.0);
+        assert_eq!(imagined, Seen::Sums(thrice).log_wealth(q, 1.0), "{q}");
+    }
+}
