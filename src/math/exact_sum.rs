@@ -457,4 +457,19 @@ mod tests {
         assert_eq!(of(&[half, 2.0 * half, -half * libm::exp2(-40.0)]), 1);
         assert_eq!(of(&[half, 2.0 * half]), 2);
     }
+
+    /// Numbers of the band and their opposites leave exactly what stands beside them.
+    #[test]
+    fn what_is_added_at_once_cancels_to_nothing() {
+        let x: Vec<f64> = (1..=500).map(|i| f64::from(i) / 37.0).collect();
+        let mut terms: Vec<f64> = x.iter().flat_map(|x| [*x, -x]).collect();
+        let of = |terms: &[f64]| {
+            let mut sum = ExactSum::new();
+            sum.add_all(terms);
+            sum.to_f64()
+        };
+        assert_eq!(of(&terms), 0.0);
+        terms.push(-libm::exp2(-60.0));
+        assert_eq!(of(&terms), -libm::exp2(-60.0));
+    }
 }
