@@ -41,8 +41,8 @@ pub(super) fn smooth_range(
     let s = 0.5 / libm::cbrt(n);
     let log = -ln(delta);
     let radius = libm::sqrt(1.0 / (4.0 * n * s * libm::sqrt(PI))) + libm::sqrt(log / (2.0 * n));
-    let (low, _) = crossing(cells, -radius)?;
-    let (_, high) = crossing(cells, radius)?;
+    let (below, above) = rayon::join(|| crossing(cells, -radius), || crossing(cells, radius));
+    let ((low, _), (_, high)) = (below?, above?);
     Ok((if low > s { low } else { 0.0 }, high.max(s).min(1.0)))
 }
 

@@ -84,23 +84,48 @@ fn outer_tail(k: u64, n: u64, p: Interval, upwards: bool) -> Interval {
     };
     let first = point_probability(k, n, p);
     let (mut term, mut sum) = (one, one);
-    let mut at = k;
-    loop {
-        let left = if upwards { n - at } else { at };
-        if left == 0 {
-            break;
+    let mut left = if upwards { n - k } else { k };
+    'terms: while left > 0 {
+        for ratio in ratios(left, n, odds) {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            term = term * ratio;
+            if term.high() < NEGLIGIBLE && ratio.high() < 1.0 {
+                let rest = term / (one - ratio);
+                sum = sum + Interval::between(0.0, rest.high());
+                break 'terms;
+            }
+            sum = sum + term;
         }
-        let ratio = Interval::count(left) / Interval::count(n - left + 1) * odds;
-        term = term * ratio;
-        if term.high() < NEGLIGIBLE && ratio.high() < 1.0 {
-            let rest = term / (one - ratio);
-            sum = sum + Interval::between(0.0, rest.high());
-            break;
-        }
-        sum = sum + term;
-        at = if upwards { at + 1 } else { at - 1 };
     }
     (first * sum).min(one).max(Interval::point(0.0))
+}
+
+/// So many ratios are computed at a time: they do not wait for each other, as the terms do.
+const RATIOS: usize = 8;
+
+/// What the terms with `left`, `left − 1`, … terms after them are multiplied by to give the next:
+/// `left/(n − left + 1)·odds`. Those beyond the last mean nothing.
+#[inline]
+fn ratios(left: u64, n: u64, odds: Interval) -> [Interval; RATIOS] {
+    // Far from where doubles end, of counts that are doubles.
+    let ordinary = n < 1 << 52 && odds.low() > 1e-200 && odds.high() < 1e200;
+    if !ordinary {
+        return std::array::from_fn(|i| {
+            let left = left.saturating_sub(i as u64).max(1);
+            Interval::count(left) / Interval::count(n - left + 1) * odds
+        });
+    }
+    // The same ends: each operation on positive numbers is rounded outward by one step.
+    let up = |x: f64| f64::from_bits(x.to_bits() + 1);
+    let down = |x: f64| f64::from_bits(x.to_bits() - 1);
+    let (left, others) = (left as f64, (n - left + 1) as f64);
+    std::array::from_fn(|i| {
+        let ratio = (left - i as f64).max(1.0) / (others + i as f64);
+        Interval::between(down(down(ratio) * odds.low()), up(up(ratio) * odds.high()))
+    })
 }
 
 /// `P(K ≤ k)` for a binomial `K` with `n` trials of probability `p`, enclosed.
@@ -263,6 +288,38 @@ mod tests {
                 / BigRational::from_integer((j + 1).into());
         }
         sum
+    }
+
+    /// The ratios are those of interval arithmetic, end by end, for counts and odds of all sizes.
+    #[test]
+    fn ratios_are_those_of_intervals() {
+        let counts = [
+            1,
+            2,
+            7,
+            8,
+            9,
+            1000,
+            12_345_678,
+            (1 << 52) - 1,
+            1 << 52,
+            1 << 60,
+        ];
+        for n in counts {
+            for left in counts.into_iter().chain([n / 2, n / 3]) {
+                for odds in [1e-250, 1e-150, 0.1, 1.0 / 3.0, 1.0, 7.0, 1e150, 1e250] {
+                    let odds = Interval::between(odds, odds * 1.25);
+                    let left = left.clamp(1, n);
+                    for (i, ratio) in ratios(left, n, odds).into_iter().enumerate() {
+                        let left = left.saturating_sub(i as u64);
+                        if left > 0 {
+                            let want = Interval::count(left) / Interval::count(n - left + 1) * odds;
+                            assert_eq!(ratio, want, "{left} {n} {odds:?}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Do the probabilities mean what they say?
 
+use rayon::prelude::*;
+
 use super::{ENOUGH_POWER, Gate, Rows};
 use crate::audit::calibration_error;
 use crate::audit::intervals::{
     BINWISE, BinGap, Estimate, MCDIARMID, average, error_range, gaps_of, gaps_of_cells,
 };
 use crate::audit::null::{REPLICATES, null};
-use crate::audit::outcome::{Check, Curves, Power, ReliabilityPoint};
+use crate::audit::outcome::{Check, Power, ReliabilityPoint};
 use crate::audit::smooth::{smooth_cells, smooth_range};
 use crate::audit::tally::Scored;
 use crate::calibration::{Reliability, smooth_ece};
@@ -29,25 +31,26 @@ const ALL: [&str; 7] = [
 /// Why a check has no value.
 pub(super) const NOTHING: &str = "no row could be scored";
 
+/// The checks, and the reliability diagram.
 pub(super) fn checks(
     gate: &Gate<'_>,
     tally: &Scored<'_>,
     rows: &Rows<'_>,
-    checks: &mut Vec<Check>,
-    curves: &mut Curves,
-) {
+) -> (Vec<Check>, Vec<ReliabilityPoint>) {
     if tally.usable() == 0 {
-        checks.extend(ALL.map(|id| gate.not_run(id, NOTHING)));
-        return;
+        let none = ALL.map(|id| gate.not_run(id, NOTHING));
+        return (none.into(), Vec::new());
     }
-    curves.reliability = reliability_points(&tally.scores.top);
-    checks.push(ece(gate, tally, rows));
-    checks.push(classwise(gate, tally, rows));
-    checks.push(adaptive(gate, tally, rows));
-    checks.push(debiased(gate, tally, rows));
-    checks.push(smooth(gate, tally, rows));
-    checks.push(p_value(gate, tally, rows));
-    checks.push(gap(gate, tally, rows));
+    let one_by_one = [ece, classwise, adaptive, debiased, smooth, p_value, gap];
+    rayon::join(
+        || {
+            one_by_one
+                .par_iter()
+                .map(|check| check(gate, tally, rows))
+                .collect()
+        },
+        || reliability_points(&tally.scores.top),
+    )
 }
 
 /// The mean confidence.
@@ -187,12 +190,11 @@ fn debiased(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
 fn smooth(gate: &Gate<'_>, tally: &Scored<'_>, rows: &Rows<'_>) -> Check {
     let id = "smooth_ece";
     let cells = smooth_cells(tally.grid);
-    let found = smooth_ece(&cells).and_then(|smooth| {
-        Ok((
-            smooth.value,
-            smooth_range(&cells, rows.effective, gate.delta(id))?,
-        ))
-    });
+    let (smooth, range) = rayon::join(
+        || smooth_ece(&cells),
+        || smooth_range(&cells, rows.effective, gate.delta(id)),
+    );
+    let found = smooth.and_then(|smooth| Ok((smooth.value, range?)));
     let (value, range) = match found {
         Ok(found) => found,
         Err(error) => return gate.not_run(id, error.to_string()),

@@ -337,15 +337,27 @@ pub(super) fn audit(
     let judged = slices::judged(&tally.slices);
     let gate = Gate::new(settings, baseline.is_some(), judged);
     let rows = Rows::new(tally, settings);
-    let mut checks = vec![validity(&gate, tally)];
-    let mut curves = Curves::default();
-    let classes = ClassGaps::new(&tally.scores.classwise);
     let scored = tally.scored();
-    calibration::checks(&gate, &scored, &rows, &mut checks, &mut curves);
-    scores::checks(&gate, &scored, &rows, &classes, &mut checks, &mut curves);
-    classes::checks(&gate, tally, &rows, &classes, &mut checks, &mut curves);
-    evidence::checks(&gate, tally, &rows, &mut checks, &mut curves);
-    sets::checks(&gate, tally, &rows, &mut checks);
+    // Which of them is done first is seen nowhere.
+    let (calibrated, told) = rayon::join(
+        || calibration::checks(&gate, &scored, &rows),
+        || {
+            let (mut checks, mut curves) = (Vec::new(), Curves::default());
+            let classes = ClassGaps::new(&tally.scores.classwise);
+            scores::checks(&gate, &scored, &rows, &classes, &mut checks, &mut curves);
+            classes::checks(&gate, tally, &rows, &classes, &mut checks, &mut curves);
+            evidence::checks(&gate, tally, &rows, &mut checks, &mut curves);
+            sets::checks(&gate, tally, &rows, &mut checks);
+            (checks, curves)
+        },
+    );
+    let mut checks = vec![validity(&gate, tally)];
+    checks.extend(calibrated.0);
+    checks.extend(told.0);
+    let mut curves = Curves {
+        reliability: calibrated.1,
+        ..told.1
+    };
     if let Some(baseline) = baseline {
         let before = Rows::new(baseline, settings);
         drift::checks(&gate, (tally, &rows), (baseline, &before), &mut checks);

@@ -84,10 +84,10 @@ pub(super) fn all(
     slice: &Slice,
     rows: &Rows<'_>,
 ) -> (Vec<Check>, Vec<ReliabilityPoint>) {
-    let (mut checks, mut curves) = (Vec::new(), Curves::default());
     let scored = slice.scored();
     let classes = ClassGaps::new(&slice.scores.classwise);
-    calibration::checks(gate, &scored, rows, &mut checks, &mut curves);
-    scores::checks(gate, &scored, rows, &classes, &mut checks, &mut curves);
-    (checks, curves.reliability)
+    let (mut checks, reliability) = calibration::checks(gate, &scored, rows);
+    let curves = &mut Curves::default();
+    scores::checks(gate, &scored, rows, &classes, &mut checks, curves);
+    (checks, reliability)
 }

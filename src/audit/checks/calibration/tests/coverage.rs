@@ -134,9 +134,9 @@ fn drawn(coins: &[Coin], log: u64) -> Vec<Check> {
     let settings = settings(&[]);
     let gate = Gate::new(&settings, false, 0);
     let classes = ClassGaps::new(&tally.scores.classwise);
-    let (mut checks, mut curves) = (Vec::new(), Curves::default());
+    let mut curves = crate::audit::Curves::default();
     let rows = Rows::new(&tally, &settings);
-    super::super::checks(&gate, &tally.scored(), &rows, &mut checks, &mut curves);
+    let (mut checks, _) = checks(&gate, &tally.scored(), &rows);
     scores::checks(
         &gate,
         &tally.scored(),
