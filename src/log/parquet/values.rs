@@ -251,6 +251,36 @@ fn sized(page: &Bytes, mut at: usize) -> Result<std::ops::Range<usize>, ParquetE
     Ok(at..end.ok_or_else(|| damaged("levels reach beyond their page"))?)
 }
 
+fn short() -> ParquetError {
+    damaged("a page has fewer values than it says")
+}
+
+/// What `value` makes of the next value.
+#[inline]
+fn next_value<V: Value, U>(
+    source: &mut Source,
+    dictionary: &[V],
+    value: impl Fn(&V) -> U,
+) -> Result<U, ParquetError> {
+    Ok(match source {
+        Source::Plain { page, at } => value(&V::plain(page, at).ok_or_else(short)?),
+        Source::Dictionary(runs) => {
+            let index = runs.next().ok_or_else(short)?;
+            let entry = dictionary.get(index as usize);
+            value(entry.ok_or_else(|| damaged("a value is not in the dictionary"))?)
+        }
+        Source::Runs(runs) => {
+            let number = runs.next().ok_or_else(short)?;
+            value(&V::in_runs(number).ok_or_else(short)?)
+        }
+        Source::Split { page, count, index } => {
+            let found = (*index < *count).then(|| V::split(page, *count, *index));
+            *index += 1;
+            value(&found.flatten().ok_or_else(short)?)
+        }
+    })
+}
+
 impl<V: Value> Values<V> {
     /// Starts with the first row.
     pub(super) fn new(pages: AllPages, levels: Levels) -> Self {
@@ -276,11 +306,39 @@ impl<V: Value> Values<V> {
         value: impl Fn(&V) -> U,
     ) -> Result<(), ParquetError> {
         while out.len() < rows {
+            self.read_run(rows - out.len(), out, &value)?;
+            if out.len() == rows {
+                break;
+            }
             match self.level()? {
                 None => return Ok(()),
                 Some((_, level)) if level == self.levels.there => out.push(self.value(&value)?),
                 Some(_) => out.push(missing.clone()),
             }
+        }
+        Ok(())
+    }
+
+    /// Appends what `value` makes of the next values of the open page, `most` at most, as long as it is known
+    /// without a look at each that they are there.
+    fn read_run<U>(
+        &mut self,
+        most: usize,
+        out: &mut Vec<U>,
+        value: impl Fn(&V) -> U,
+    ) -> Result<(), ParquetError> {
+        let Some(page) = self.open.as_mut().filter(|page| page.repeated.is_none()) else {
+            return Ok(());
+        };
+        let mut count = page.left.min(most as u64);
+        if let Some(levels) = &mut page.levels {
+            let there = levels.number == self.levels.there;
+            count = count.min(if there { levels.repeated } else { 0 });
+            levels.repeated -= count;
+        }
+        page.left -= count;
+        for _ in 0..count {
+            out.push(next_value(&mut page.source, &self.dictionary, &value)?);
         }
         Ok(())
     }
@@ -354,25 +412,8 @@ impl<V: Value> Values<V> {
 
     /// What `value` makes of the next value of the open page.
     fn value<U>(&mut self, value: impl Fn(&V) -> U) -> Result<U, ParquetError> {
-        let short = || damaged("a page has fewer values than it says");
         let page = self.open.as_mut().ok_or_else(short)?;
-        Ok(match &mut page.source {
-            Source::Plain { page, at } => value(&V::plain(page, at).ok_or_else(short)?),
-            Source::Dictionary(runs) => {
-                let index = runs.next().ok_or_else(short)?;
-                let entry = self.dictionary.get(index as usize);
-                value(entry.ok_or_else(|| damaged("a value is not in the dictionary"))?)
-            }
-            Source::Runs(runs) => {
-                let number = runs.next().ok_or_else(short)?;
-                value(&V::in_runs(number).ok_or_else(short)?)
-            }
-            Source::Split { page, count, index } => {
-                let found = (*index < *count).then(|| V::split(page, *count, *index));
-                *index += 1;
-                value(&found.flatten().ok_or_else(short)?)
-            }
-        })
+        next_value(&mut page.source, &self.dictionary, value)
     }
 
     /// Opens the next page of values; `false` where there is none.
