@@ -5,6 +5,8 @@
 //! that an area is known to half of the pairs that share a cell ([`Ranking::auroc`]): the error is
 //! computed from the counts, not guessed from the width.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::grid::cell_of;
@@ -20,12 +22,16 @@ pub(super) const MOST_CONFUSED: usize = 64;
 type Pair = (u64, u64);
 
 /// Counts by class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "Stored", try_from = "Stored")]
 pub struct ClassTally {
     classes: usize,
-    /// The cells of class 0, then those of class 1, and so on.
+    /// The cells of class 0, then those of class 1, and so on; without the rows in `latest`.
     cells: Vec<Pair>,
+    /// The same of the latest rows, in half the bytes, so that more of it is near.
+    latest: Vec<[u32; 2]>,
+    /// How many rows these are.
+    rows: u32,
     /// Rows of true class `i` for which class `j` was named, at `i·n + j`; empty with many classes.
     confusion: Vec<u64>,
     /// Rows for which each class was rightly named.
@@ -42,10 +48,21 @@ struct Stored {
     hits: Vec<u64>,
 }
 
+impl PartialEq for ClassTally {
+    fn eq(&self, other: &Self) -> bool {
+        self.classes == other.classes
+            && self
+                .pairs(0..self.cells.len())
+                .eq(other.pairs(0..other.cells.len()))
+            && self.confusion == other.confusion
+            && self.hits == other.hits
+    }
+}
+
 impl From<ClassTally> for Stored {
     fn from(tally: ClassTally) -> Self {
-        let cells = tally.cells.iter().enumerate();
-        let filled = cells.filter(|(_, pair)| **pair != (0, 0));
+        let cells = tally.pairs(0..tally.cells.len()).enumerate();
+        let filled = cells.filter(|(_, pair)| *pair != (0, 0));
         Stored {
             classes: tally.classes,
             cells: filled.map(|(i, pair)| (i, pair.0, pair.1)).collect(),
@@ -95,21 +112,43 @@ impl ClassTally {
         ClassTally {
             classes,
             cells: vec![(0, 0); classes * cells_of(classes)],
+            latest: vec![[0; 2]; classes * cells_of(classes)],
+            rows: 0,
             confusion: vec![0; confused],
             hits: vec![0; classes],
         }
     }
 
+    /// The counts of some cells.
+    fn pairs(&self, cells: Range<usize>) -> impl DoubleEndedIterator<Item = Pair> {
+        let all = self.cells.get(cells.clone()).unwrap_or_default();
+        let latest = self.latest.get(cells).unwrap_or_default();
+        let counts = all.iter().zip(latest);
+        counts.map(|(all, [p, n])| (all.0 + u64::from(*p), all.1 + u64::from(*n)))
+    }
+
+    /// Makes room for as many rows as fit 32 bits.
+    fn settle(&mut self) {
+        for (all, latest) in self.cells.iter_mut().zip(&mut self.latest) {
+            let [p, n] = std::mem::take(latest);
+            *all = (all.0 + u64::from(p), all.1 + u64::from(n));
+        }
+        self.rows = 0;
+    }
+
     /// Adds a prediction that names class `named`, with entries in `[0, 1]`.
+    #[inline]
     pub(super) fn add(&mut self, p: &[f64], named: usize, label: usize) {
+        if self.rows == u32::MAX {
+            self.settle();
+        }
+        self.rows += 1;
         let width = cells_of(self.classes);
-        for (class, (x, cells)) in p.iter().zip(self.cells.chunks_mut(width)).enumerate() {
-            let cell = cell_of(*x, width);
-            if let Some(pair) = cells.get_mut(cell) {
-                match class == label {
-                    true => pair.0 += 1,
-                    false => pair.1 += 1,
-                }
+        for (class, (x, cells)) in p.iter().zip(self.latest.chunks_mut(width)).enumerate() {
+            if let Some([positive, negative]) = cells.get_mut(cell_of(*x, width)) {
+                let truth = u32::from(class == label);
+                *positive += truth;
+                *negative += 1 - truth;
             }
         }
         if let Some(count) = self.confusion.get_mut(label * self.classes + named) {
@@ -124,7 +163,9 @@ impl ClassTally {
 
     /// Adds everything that `other` holds; `None` where a count overflows.
     pub(super) fn merge(&mut self, other: &ClassTally) -> Option<()> {
-        for (a, b) in self.cells.iter_mut().zip(&other.cells) {
+        self.settle();
+        let others = other.pairs(0..other.cells.len());
+        for (a, b) in self.cells.iter_mut().zip(others) {
             *a = (a.0.checked_add(b.0)?, a.1.checked_add(b.1)?);
         }
         let mine = self.confusion.iter_mut().chain(&mut self.hits);
@@ -157,12 +198,13 @@ impl ClassTally {
     /// How the probabilities of a class rank the rows.
     pub(super) fn ranking(&self, class: usize) -> Ranking {
         let width = cells_of(self.classes);
-        let cells = self.cells.chunks(width).nth(class).unwrap_or_default();
-        let filled = cells.iter().enumerate().rev();
-        let cells: Vec<(f64, Pair)> = filled
-            .filter(|(_, pair)| **pair != (0, 0))
-            .map(|(i, pair)| (i as f64 / width as f64, *pair))
+        let mut cells: Vec<(f64, Pair)> = self
+            .pairs(class * width..(class + 1) * width)
+            .enumerate()
+            .filter(|(_, pair)| *pair != (0, 0))
+            .map(|(i, pair)| (i as f64 / width as f64, pair))
             .collect();
+        cells.reverse();
         Ranking {
             positives: cells.iter().map(|(_, pair)| pair.0).sum(),
             negatives: cells.iter().map(|(_, pair)| pair.1).sum(),
@@ -314,6 +356,31 @@ mod tests {
             assert_eq!(serde_json::from_str::<ClassTally>(&text).unwrap(), tally);
         }
         assert_eq!(ClassTally::new(2).ranking(0).auroc(), None);
+    }
+
+    /// Rows that were put aside count like the latest, wherever they are looked at.
+    #[test]
+    fn settling_changes_nothing() {
+        let mut tally = ClassTally::new(2);
+        for (x, label) in [(0.5, 0), (0.25, 1), (0.25, 1)] {
+            tally.add(&[1.0 - x, x], 1, label);
+        }
+        let mut settled = tally.clone();
+        settled.rows = u32::MAX;
+        for tally in [&mut tally, &mut settled] {
+            tally.add(&[0.5, 0.5], 0, 0);
+        }
+        assert_eq!((tally.rows, settled.rows), (4, 1));
+        assert_eq!(tally, settled);
+        assert_eq!(tally.ranking(1).auroc(), settled.ranking(1).auroc());
+        let text = serde_json::to_string(&settled).unwrap();
+        assert_eq!(text, serde_json::to_string(&tally).unwrap());
+        assert!(settled.fits(&[2, 2], &[1, 3]));
+        let mut twice = tally.clone();
+        twice.merge(&settled).unwrap();
+        settled.merge(&tally).unwrap();
+        assert_eq!(twice, settled);
+        assert_eq!(twice.ranking(0).positives, 4);
     }
 
     #[test]

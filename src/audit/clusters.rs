@@ -12,12 +12,14 @@
 
 use std::collections::HashMap;
 
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use super::sample::line_hash;
 use crate::bounds::GroupSums;
 use crate::calibration::RowScores;
 use crate::math::ExactSum;
+use crate::math::lanes::{LANES, Lanes};
 
 /// How many buckets there are.
 const BUCKETS: usize = 1 << 15;
@@ -51,14 +53,14 @@ pub(super) enum Quantity {
 
 const QUANTITIES: usize = 7;
 
-/// One row's share of the sums.
+/// One row's share of the sums, by quantity; what is beyond them is zero.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowValues([f64; QUANTITIES]);
+pub(super) struct RowValues(Lanes);
 
 impl RowValues {
     /// What leaving out a source of evidence changes: rightness, and the clipped log loss.
     pub(super) fn of_change(right: f64, loss: f64) -> Self {
-        let mut values = [0.0; QUANTITIES];
+        let mut values = [0.0; LANES];
         values[Quantity::Right as usize] = right;
         values[Quantity::Loss as usize] = loss;
         RowValues(values)
@@ -75,24 +77,80 @@ impl RowValues {
             scores.clipped,
             scores.clipped_excess,
             confidence,
+            0.0,
         ])
     }
 }
 
-/// How many units a value is: the nearest number, of two the one further from zero; none of 2⁵² or more.
-#[inline]
-fn few_units(x: f64) -> Option<i64> {
-    let scaled = x * UNITS;
-    // The whole part and what is left of it are both exact.
-    let whole = scaled as i64;
-    let left = scaled - whole as f64;
-    let nearest = whole + i64::from(left >= 0.5) - i64::from(left <= -0.5);
-    (scaled.abs() < (1u64 << 52) as f64).then_some(nearest)
+/// How many units a value is: the nearest number, of two the one further from zero.
+fn units(x: f64) -> i128 {
+    libm::round(x * UNITS) as i128
 }
 
-/// The same for any value.
-fn units(x: f64) -> i128 {
-    few_units(x).map_or_else(|| libm::round(x * UNITS) as i128, i128::from)
+/// Few enough rows to be near when they are added.
+const GROUP: usize = 64;
+
+/// Sums over up to 1024 rows without a name, by quantity: of their values in units, and of the squares of these
+/// in three parts.
+#[derive(Debug, Default)]
+struct Singles {
+    rows: u64,
+    sums: [i64; LANES],
+    squares: [[u64; LANES]; 3],
+}
+
+/// Adds rows to sums; those with a value that is too large are handed to `left`. Each operation is one on all
+/// quantities of a row.
+struct AddSingles<'a, F> {
+    rows: &'a [RowValues],
+    to: &'a mut Singles,
+    left: F,
+}
+
+impl<F: FnMut(RowValues)> WithSimd for AddSingles<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        /// Adding and subtracting this rounds to a whole number, of two to the even one; the sum has the number in
+        /// its last bits.
+        const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
+        /// Of values below this the sums of 1024 fit.
+        const MOST: f64 = (1u64 << 40) as f64;
+        const HALF: u64 = (1 << 20) - 1;
+        let Singles {
+            rows,
+            sums,
+            squares: [low, middle, high],
+        } = self.to;
+        for row in self.rows {
+            let scaled: Lanes = row.0.map(|x| x * UNITS);
+            let mut few = true;
+            for x in &scaled {
+                few &= x.abs() < MOST;
+            }
+            if !few {
+                (self.left)(*row);
+                continue;
+            }
+            *rows += 1;
+            for lane in 0..LANES {
+                let x = scaled[lane];
+                let even = (x + ROUNDER) - ROUNDER;
+                let off = x - even;
+                let up = if off == 0.5 && x > 0.0 { 1.0 } else { 0.0 };
+                let down = if off == -0.5 && x < 0.0 { 1.0 } else { 0.0 };
+                let nearest =
+                    (even + up - down + ROUNDER).to_bits() as i64 - ROUNDER.to_bits() as i64;
+                sums[lane] += nearest;
+                let size = nearest.unsigned_abs();
+                let (a, b) = (size >> 20 & HALF, size & HALF);
+                low[lane] += b * b;
+                middle[lane] += a * b;
+                high[lane] += a * a;
+            }
+        }
+    }
 }
 
 /// Sums over the rows of a bucket.
@@ -295,28 +353,41 @@ impl Clusters {
     }
 
     /// Adds up to 1024 rows.
-    pub(super) fn add_all(&mut self, rows: impl Iterator<Item = (Option<u64>, RowValues)>) {
-        // Of 1024 numbers below 2⁵² the sums fit 64 bits.
-        let (mut count, mut sums, mut squares) = (0, [0i64; QUANTITIES], [0i128; QUANTITIES]);
-        for (entity, values) in rows {
-            let few = values.0.map(few_units);
-            if entity.is_some() || few.contains(&None) {
-                self.add(entity, values);
+    pub(super) fn add_all(
+        &mut self,
+        entities: &[Option<u64>],
+        values: impl Iterator<Item = RowValues>,
+    ) {
+        let arch = Arch::new();
+        let mut singles = Singles::default();
+        let mut group = Vec::with_capacity(GROUP);
+        let mut flush = |group: &mut Vec<RowValues>, clusters: &mut Clusters| {
+            arch.dispatch(AddSingles {
+                rows: group,
+                to: &mut singles,
+                left: |row| clusters.add(None, row),
+            });
+            group.clear();
+        };
+        for (entity, row) in entities.iter().zip(values) {
+            if entity.is_some() {
+                self.add(*entity, row);
                 continue;
             }
-            count += 1;
-            for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(few) {
-                let x = x.unwrap_or_default();
-                *sum += x;
-                *square += i128::from(x) * i128::from(x);
+            group.push(row);
+            if group.len() == GROUP {
+                flush(&mut group, self);
             }
         }
-        self.nameless.rows += count;
-        for (sum, own) in self.nameless.sums.iter_mut().zip(sums) {
+        flush(&mut group, self);
+        self.nameless.rows += singles.rows;
+        for (sum, own) in self.nameless.sums.iter_mut().zip(singles.sums) {
             *sum += i128::from(own);
         }
-        for (sum, own) in self.squares.iter_mut().zip(squares) {
-            *sum += own;
+        let [low, middle, high] = singles.squares;
+        for (quantity, sum) in self.squares.iter_mut().enumerate() {
+            let part = |part: &[u64; LANES]| i128::from(part[quantity]);
+            *sum += part(&low) + (part(&middle) << 21) + (part(&high) << 40);
         }
     }
 
@@ -471,6 +542,37 @@ mod tests {
             (name, stream.below(1 << 20) as f64 / (1 << 20) as f64)
         };
         (0..n).map(&mut row).collect()
+    }
+
+    /// Rows that are added together, halves of units and numbers beyond what vectors hold among them.
+    #[test]
+    fn rows_added_together_are_those_added_one_by_one() {
+        let mut stream = Stream::new(3, 1, 4, 1);
+        let mut value = |i: u64| {
+            let halves = stream.below(1 << 12) as f64 - 2048.0;
+            match i % 7 {
+                0 => halves / 2.0 * UNIT,
+                1 => halves * 1e3,
+                2 => 1e12,
+                _ => stream.standard_normal(),
+            }
+        };
+        let rows: Vec<RowValues> = (0..1000)
+            .map(|i| {
+                RowValues(std::array::from_fn(|lane| {
+                    if lane < QUANTITIES { value(i) } else { 0.0 }
+                }))
+            })
+            .collect();
+        let entity = |i: usize| (i % 11 == 5).then_some(i as u64 * 12_345);
+        let entities: Vec<Option<u64>> = (0..rows.len()).map(entity).collect();
+        let (mut one_by_one, mut together) = (Clusters::default(), Clusters::default());
+        for (entity, row) in entities.iter().zip(&rows) {
+            one_by_one.add(*entity, *row);
+        }
+        together.add_all(&entities, rows.iter().copied());
+        assert_eq!(one_by_one, together);
+        assert!(one_by_one.squares.iter().all(|sum| *sum > 0));
     }
 
     #[test]

@@ -161,7 +161,8 @@ impl Grid {
         };
         totals.count += 1;
         totals.correct += u64::from(correct);
-        totals.confidence += (confidence * UNITS) as u128;
+        // At most 2⁶².
+        totals.confidence += u128::from((confidence * UNITS) as u64);
         true
     }
 

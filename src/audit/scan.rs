@@ -367,19 +367,19 @@ fn add_all(
     let work = |slot: &mut Tally| {
         let mut waiting = slicing.map_or_else(Waiting::default, Slicing::waiting);
         let mut values = slicing.map(Slicing::values);
-        let mut numbers = Vec::new();
         loop {
             let first = next.fetch_add(ROWS_AT_A_TIME, Ordering::Relaxed).min(rows);
             let taken = first..(first + ROWS_AT_A_TIME).min(rows);
             if taken.is_empty() {
                 break;
             }
-            let plain = batch.plain(taken.clone(), rules.row).filter(|_| direct);
+            let plain = batch.plain(taken.clone(), rules.row);
+            let mut plain = plain.filter(|_| direct);
             for at in taken {
                 let before = waiting.rows.len();
-                numbers.clear();
-                match plain.as_ref().and_then(|p| p.read(at, &mut numbers)) {
-                    Some(row) => slot.add_plain(&row, &numbers, &mut waiting),
+                let numbers = &mut waiting.probabilities;
+                match plain.as_mut().and_then(|p| p.read(at, numbers)) {
+                    Some(row) => slot.add_plain(&row, &mut waiting),
                     None => {
                         let row = batch.row(at);
                         let source = Source {

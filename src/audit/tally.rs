@@ -96,6 +96,7 @@ pub(super) fn argmax(p: &[f64]) -> usize {
 /// one loop touches is then near, or many of its cells are fetched at a time, and not one a row.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
+    /// The rows. Those that have been counted have their scores.
     pub rows: Vec<ScoredRow>,
     /// The entity of each.
     pub entities: Vec<Option<u64>>,
@@ -109,6 +110,17 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// A row whose scores are computed later.
+    #[inline]
+    fn push(&mut self, entity: Option<u64>, named: usize, label: usize) {
+        self.rows.push(ScoredRow {
+            named,
+            label,
+            scores: RowScores::default(),
+        });
+        self.entities.push(entity);
+    }
+
     fn clear(&mut self) {
         self.rows.clear();
         self.entities.clear();
@@ -258,12 +270,17 @@ impl Tally {
 
     /// Adds a row of the ordinary kind, which is all that is known of it: [`Tally::add`] without a
     /// calibration map.
-    pub(super) fn add_plain(&mut self, row: &PlainRow<'_>, p: &[f64], waiting: &mut Waiting) {
+    /// Its probabilities are the last of those that wait.
+    #[inline]
+    pub(super) fn add_plain(&mut self, row: &PlainRow<'_>, waiting: &mut Waiting) {
         self.checked += 1;
         self.single += u64::from(row.single);
-        let scored = self.score(entity_hash(&row.entity), p, argmax(p), row.label, waiting);
+        let start = waiting.probabilities.len() - self.settings.classes.len();
+        let p = waiting.probabilities.get(start..).unwrap_or_default();
+        let named = argmax(p);
         // Its entries lie in [0, 1], and its label is a class.
-        debug_assert!(scored.is_ok());
+        debug_assert!(self.scores.check_row(p, named, row.label).is_ok());
+        waiting.push(entity_hash(&row.entity), named, row.label);
     }
 
     /// Has a prediction of an entity that names class `named` wait to be counted by [`Tally::settle`].
@@ -279,12 +296,7 @@ impl Tally {
         waiting: &mut Waiting,
     ) -> Result<(), CalibrationError> {
         self.scores.check_row(p, named, label)?;
-        waiting.rows.push(ScoredRow {
-            named,
-            label,
-            scores: RowScores::of(p, label),
-        });
-        waiting.entities.push(entity);
+        waiting.push(entity, named, label);
         waiting.probabilities.extend_from_slice(p);
         Ok(())
     }
@@ -293,15 +305,16 @@ impl Tally {
     pub(super) fn settle(&mut self, waiting: &mut Waiting) {
         let classes = self.settings.classes.len().max(1);
         let new = waiting.settled;
-        let rows = waiting.rows.get(new..).unwrap_or_default();
+        let rows = waiting.rows.get_mut(new..).unwrap_or_default();
         let entities = waiting.entities.get(new..).unwrap_or_default();
         let p = waiting.probabilities.get(new * classes..);
         let p = p.unwrap_or_default();
         for ((rows, entities), p) in rows
-            .chunks(MOST_WAITING)
+            .chunks_mut(MOST_WAITING)
             .zip(entities.chunks(MOST_WAITING))
             .zip(p.chunks(MOST_WAITING * classes))
         {
+            RowScores::fill(rows, p, classes);
             self.count(rows, entities, p);
         }
         waiting.settled = waiting.rows.len();
@@ -330,7 +343,7 @@ impl Tally {
         let values = rows.iter().zip(confidences()).map(|(row, confidence)| {
             RowValues::new(confidence, row.named == row.label, row.scores)
         });
-        self.clusters.add_all(entities.iter().copied().zip(values));
+        self.clusters.add_all(entities, values);
     }
 
     fn reject(&mut self, at: Source<'_>, error: RowError) {

@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{CalibrationError, Reliability};
-use crate::math::{ExactSum, ln};
+use crate::math::lanes::{LANES, ln_lanes};
+use crate::math::{BandedSum, ExactSum, ln};
 use crate::simplex::Distribution;
 
 /// Where a log loss is clipped, a true class is taken to have had at least this probability: without a
@@ -60,7 +62,7 @@ pub struct Evaluation {
 }
 
 /// The scores of one prediction that have a limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct RowScores {
     /// `−ln p_y`; none where that is infinite.
     pub loss: Option<f64>,
@@ -87,13 +89,19 @@ pub(crate) struct ScoredRow {
 impl RowScores {
     /// The scores of a prediction with entries in `[0, 1]`.
     pub(crate) fn of(p: &[f64], label: usize) -> Self {
+        let logs = p.iter().map(|&x| if x > 0.0 { ln(x) } else { 0.0 });
+        RowScores::with_logs(p, logs, label)
+    }
+
+    /// The same with the logarithms of the entries, which count where these are positive.
+    #[inline]
+    fn with_logs(p: &[f64], logs: impl Iterator<Item = f64>, label: usize) -> Self {
         let (mut brier, mut entropy, mut loss) = (0.0, 0.0, None);
-        for (class, &x) in p.iter().enumerate() {
+        for ((class, &x), log) in p.iter().enumerate().zip(logs) {
             let truth = class == label;
             let off = x - f64::from(u8::from(truth));
             brier += off * off;
             if x > 0.0 {
-                let log = ln(x);
                 entropy -= x * log;
                 if truth {
                     loss = Some(-log);
@@ -107,6 +115,76 @@ impl RowScores {
             brier,
             clipped,
             clipped_excess: clipped - entropy,
+        }
+    }
+
+    /// The scores of predictions over `classes` classes with entries in `[0, 1]`, row by row in `p`.
+    pub(crate) fn fill(rows: &mut [ScoredRow], p: &[f64], classes: usize) {
+        let mut logs = p.to_vec();
+        Arch::new().dispatch(Logarithms(&mut logs));
+        let numbers = p.chunks_exact(classes.max(1));
+        let numbers = numbers.zip(logs.chunks_exact(classes.max(1)));
+        for (row, (p, logs)) in rows.iter_mut().zip(numbers) {
+            row.scores = RowScores::with_logs(p, logs.iter().copied(), row.label);
+        }
+    }
+}
+
+/// Takes the logarithms of numbers. Wide vectors change nothing but the speed.
+struct Logarithms<'a>(&'a mut [f64]);
+
+impl WithSimd for Logarithms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (groups, last) = self.0.as_chunks_mut();
+        for group in groups {
+            ln_lanes(group);
+        }
+        for x in last {
+            *x = ln(*x);
+        }
+    }
+}
+
+/// Adds terms to a sum, those of ordinary size in vectors: the same sum as of all of them one by one.
+struct AddTerms<'a> {
+    sum: &'a mut ExactSum,
+    terms: &'a mut [f64],
+}
+
+impl WithSimd for AddTerms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        // What a banded sum holds in one integer.
+        const ORDINARY: std::ops::Range<f64> = 1.0 / (1u64 << 30) as f64..(1u64 << 14) as f64;
+        let AddTerms { sum, terms } = self;
+        for block in terms.chunks_mut(1 << 10) {
+            let mut unusual = false;
+            for x in block.iter() {
+                unusual |= !(ORDINARY.contains(&x.abs()) | (*x == 0.0));
+            }
+            if unusual {
+                for x in block.iter_mut() {
+                    if !ORDINARY.contains(&x.abs()) {
+                        sum.add(std::mem::take(x));
+                    }
+                }
+            }
+            let mut banded = BandedSum::new();
+            let (groups, last) = block.as_chunks::<LANES>();
+            banded.add_lanes(groups);
+            banded.add_all(last);
+            match banded.as_two() {
+                Some((high, low)) => {
+                    sum.add(high);
+                    sum.add(low);
+                }
+                None => sum.add_all(block),
+            }
         }
     }
 }
@@ -288,6 +366,7 @@ impl Evaluation {
             }
             self.impossible += u64::from(row.scores.loss.is_none());
         }
+        let arch = Arch::new();
         let mut terms = Vec::with_capacity(rows.len());
         let [brier, brier_squares] = &mut self.brier;
         for (class, reliability) in self.classwise.iter_mut().enumerate() {
@@ -299,12 +378,18 @@ impl Evaluation {
                 let off = x - f64::from(u8::from(truth));
                 terms.push(off * off);
             }
-            brier.add_all(&terms);
+            arch.dispatch(AddTerms {
+                sum: brier,
+                terms: &mut terms,
+            });
         }
         let mut add = |sum: &mut ExactSum, term: &dyn Fn(&RowScores) -> Option<f64>| {
             terms.clear();
             terms.extend(rows.iter().filter_map(|row| term(&row.scores)));
-            sum.add_all(&terms);
+            arch.dispatch(AddTerms {
+                sum,
+                terms: &mut terms,
+            });
         };
         add(brier_squares, &|row| Some(row.brier * row.brier));
         add(&mut self.log_loss, &|row| row.loss);

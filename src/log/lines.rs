@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::memchr_iter;
 
 use super::limits::{LimitError, Limits};
 use super::source::check_encoding;
@@ -154,16 +154,17 @@ impl<R: Read> LineReader<R> {
             .truncate(before + read.as_ref().map_or(0, |read| *read));
         if read.map_err(LinesError::Read)? == 0 {
             if before > *start {
-                self.add(batch, *start..before)?;
+                let Batch { bytes, lines } = batch;
+                self.add(bytes, lines, *start..before)?;
                 *start = before;
             }
             return Ok(false);
         }
-        let mut at = before;
-        while let Some(length) = memchr(b'\n', batch.bytes.get(at..).unwrap_or_default()) {
-            self.add(batch, *start..at + length)?;
-            at += length + 1;
-            *start = at;
+        let Batch { bytes, lines } = batch;
+        for length in memchr_iter(b'\n', bytes.get(before..).unwrap_or_default()) {
+            let end = before + length;
+            self.add(bytes, lines, *start..end)?;
+            *start = end + 1;
         }
         let length = (batch.bytes.len() - *start) as u64;
         let line = self.line + 1;
@@ -173,16 +174,22 @@ impl<R: Read> LineReader<R> {
     }
 
     /// Adds a line, unless it is blank.
-    fn add(&mut self, batch: &mut Batch, range: Range<usize>) -> Result<(), LinesError> {
+    fn add(
+        &mut self,
+        bytes: &[u8],
+        lines: &mut Vec<(u64, Range<usize>)>,
+        range: Range<usize>,
+    ) -> Result<(), LinesError> {
+        let text = bytes.get(range.clone()).unwrap_or_default();
         if self.line == 0 {
-            check_encoding(batch.bytes(range.clone())).map_err(LinesError::Read)?;
+            check_encoding(text).map_err(LinesError::Read)?;
         }
         self.line += 1;
         let line = self.line;
         let within = self.limits.line_bytes(range.len() as u64);
         within.map_err(|limit| LinesError::TooLong { line, limit })?;
-        if !batch.bytes(range.clone()).trim_ascii_start().is_empty() {
-            batch.lines.push((line, range));
+        if !text.trim_ascii_start().is_empty() {
+            lines.push((line, range));
         }
         Ok(())
     }

@@ -78,3 +78,13 @@ pub(crate) use source::check_encoding;
 #[cfg(feature = "parquet")]
 pub use table::TableBatch;
 pub use tolerance::{MAX_TOLERANCE, Tolerance};
+
+/// All that is kept for fuzzing.
+#[cfg(test)]
+fn fuzz_corpus() -> Vec<std::path::PathBuf> {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
+    let inside = |path: std::path::PathBuf| std::fs::read_dir(path).unwrap();
+    let folders = inside(corpus).map(|entry| entry.unwrap().path());
+    let files = folders.flat_map(|folder| inside(folder).map(|entry| entry.unwrap().path()));
+    files.collect()
+}

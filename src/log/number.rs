@@ -1,9 +1,14 @@
 //! Numbers as they stand in text, read in place.
 //!
-//! A decimal whose digits make a whole number `m ≤ 2⁵³`, with `k ≤ 22` of them behind the point, is
-//! `m / 10ᵏ`. Both are doubles, so that one division, rounded to nearest, gives the double nearest to what
-//! is written (Clinger 1990), which is what every right reader gives. All other numbers are left to the
-//! reader of Rust's standard library, which is right for all.
+//! A decimal of at most 19 digits is `m / 10ᵏ` with a whole number `m < 2⁶⁴`, `k` of its digits behind the point.
+//!
+//! | digits | what is computed | right because |
+//! |---|---|---|
+//! | `m ≤ 2⁵³`, `k ≤ 22` | one division | both are doubles, and their quotient is rounded to nearest (Clinger 1990) |
+//! | `m < 2⁶⁴`, `k ≤ 19` | one product with a reciprocal of 64 bits | [`by_reciprocal`], where that is certain |
+//! | any other | the reader of Rust's standard library | it is right for all |
+//!
+//! Each gives the double nearest to what is written, as every right reader does.
 
 /// `10ᵏ`, all of them doubles.
 const POWERS: [f64; 23] = [
@@ -11,18 +16,42 @@ const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
+/// No whole number of so many digits is beyond 64 bits.
+const MOST_DIGITS: usize = 19;
+
+/// `⌈2^(63 + b) / 10ᵏ⌉` with `b` the bits of `10ᵏ`, at least 2⁶³ and below 2⁶⁴; and `b`. Not for `k = 0`.
+const RECIPROCALS: [(u64, u32); MOST_DIGITS + 1] = {
+    let mut all = [(0, 0); MOST_DIGITS + 1];
+    let mut power = 1u128;
+    let mut k = 1;
+    while k <= MOST_DIGITS {
+        power *= 10;
+        let bits = u128::BITS - power.leading_zeros();
+        all[k] = ((1u128 << (63 + bits)).div_ceil(power) as u64, bits);
+        k += 1;
+    }
+    all
+};
+
 /// The number that begins at `at` as JSON writes numbers, and where it ends; none where there is no such
 /// number, or it is negative or too large for a double. What follows it is the caller's to look at.
 #[inline]
 pub(super) fn number(text: &str, at: usize) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
-    let (mut value, mut end) = (0u64, at);
-    digits(bytes, &mut end, &mut value);
-    let whole = end - at;
-    // Zeros do not stand before other digits.
-    if whole == 0 || whole > 1 && bytes.get(at) == Some(&b'0') {
+    // Nearly every number is below ten.
+    let mut value = u64::from(bytes.get(at)?.wrapping_sub(b'0'));
+    if value > 9 {
         return None;
     }
+    let mut end = at + 1;
+    if bytes.get(end).is_some_and(u8::is_ascii_digit) {
+        // Zeros do not stand before other digits.
+        if value == 0 {
+            return None;
+        }
+        digits(bytes, &mut end, &mut value);
+    }
+    let whole = end - at;
     let mut behind = 0;
     if bytes.get(end) == Some(&b'.') {
         end += 1;
@@ -34,11 +63,16 @@ pub(super) fn number(text: &str, at: usize) -> Option<(f64, usize)> {
         }
     }
     let plain = !matches!(bytes.get(end), Some(b'e' | b'E'));
-    // So many digits cannot have overflown.
-    if let (true, true, Some(power)) = (plain, whole + behind <= 19, POWERS.get(behind))
-        && value <= 1 << 53
-    {
-        return Some((value as f64 / power, end));
+    if plain && whole + behind <= MOST_DIGITS {
+        if value <= 1 << 53
+            && let Some(power) = POWERS.get(behind)
+        {
+            // Of a signed number of 64 bits the conversion is one instruction everywhere.
+            return Some((value as i64 as f64 / power, end));
+        }
+        if let Some(value) = by_reciprocal(value, behind) {
+            return Some((value, end));
+        }
     }
     if !plain {
         end += 1;
@@ -53,7 +87,27 @@ pub(super) fn number(text: &str, at: usize) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, end))
 }
 
-/// Takes up the digits from `end` on, which moves behind them; of more than 19 the value is lost.
+/// The double nearest to `m / 10ᵏ`, for `m > 0` and `k` in `1..=19`; none where that is not certain.
+///
+/// With `z` zeros before the first bit of `m` let `x = 2^z·m·2^(63+b) / 10ᵏ`, which lies between 2¹²⁶ and 2¹²⁸.
+/// The reciprocal `r` is too large by less than one, and so `P = 2^z·m·r` by less than 2⁶⁴: its upper half
+/// `h = ⌊P / 2⁶⁴⌋` has `h − 1 < x / 2⁶⁴ < h + 1`. A double keeps 53 bits of the 63 or 64 of `h`, the others are
+/// rounded: to the same side for all of that interval unless `h` itself is halfway between two doubles, and its
+/// last nine bits are zeros then. Where the interval holds a power of two it is `h`, and the doubles below, of which
+/// there are twice as many, are still further away than one.
+#[inline]
+fn by_reciprocal(m: u64, k: usize) -> Option<f64> {
+    let &(reciprocal, bits) = RECIPROCALS.get(k).filter(|_| k > 0 && m > 0)?;
+    let zeros = m.leading_zeros();
+    let product = u128::from(m << zeros) * u128::from(reciprocal);
+    let upper = (product >> 64) as u64;
+    // m / 10ᵏ is x / 2⁶⁴ times 2^(1 − z − b), a normal number as z and b are at most 64.
+    let scale = f64::from_bits(u64::from(1024 - zeros - bits) << 52);
+    (upper & 0x1ff != 0).then_some(upper as f64 * scale)
+}
+
+/// Takes up the digits from `end` on, which moves behind them; of more than [`MOST_DIGITS`] the value is lost.
+/// Where they end is found by branches, which processors guess: numbers of a log are mostly of one length.
 #[inline]
 fn digits(bytes: &[u8], end: &mut usize, value: &mut u64) {
     while let Some(chunk) = bytes.get(*end..).and_then(<[u8]>::first_chunk)
@@ -132,7 +186,33 @@ mod tests {
         }
     }
 
+    /// Halfway between two doubles, and a little beside: the standard library decides.
+    #[test]
+    fn numbers_halfway_between_doubles_are_rounded_to_even() {
+        for m in (1u64 << 53)..(1 << 53) + 200 {
+            for tenths in 0..10 {
+                let text = format!("{m}.{tenths}");
+                let want = text.parse().unwrap();
+                assert_eq!(number(&text, 0), Some((want, text.len())), "{text}");
+            }
+        }
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// All numbers of up to 19 digits, by the oracle of the standard library; most are certain.
+        #[test]
+        fn reciprocals_give_the_nearest_double(m in 1u64..10_000_000_000_000_000_000, shift in 0u32..63, k in 1usize..=19) {
+            let m = (m >> shift).max(1);
+            let want: f64 = format!("{m}e-{k}").parse().unwrap();
+            let got = by_reciprocal(m, k);
+            prop_assert!(got.is_none_or(|got| got.to_bits() == want.to_bits()), "{got:?} {want}");
+            // Of 17 digits and more one in 512 is left.
+            let text = format!("0.{m:017}");
+            prop_assert_eq!(number(&text, 0), Some((text.parse().unwrap(), text.len())));
+        }
+
         /// The oracle is serde_json's own reader of numbers.
         #[test]
         fn what_is_read_is_what_serde_json_reads(

@@ -18,10 +18,17 @@ use super::lines::Batch;
 use super::memory::RowBatch;
 use super::number::number;
 use super::reader::{LogBatch, Rows};
-use super::record::{ClassNames, JsonLayout, Label, position};
+use super::record::{JsonLayout, Label};
 use super::row::{RowRules, plainly_valid};
 #[cfg(feature = "parquet")]
 use super::table::TableBatch;
+
+pub(super) use self::known::Key;
+use self::known::Known;
+use self::template::{Marks, Slot, Template};
+
+mod known;
+mod template;
 
 /// A row of the ordinary kind, but for its numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +46,7 @@ pub(crate) struct PlainRow<'a> {
 pub(crate) struct PlainRows<'a> {
     form: Form<'a>,
     limits: &'a Limits,
-    classes: &'a ClassNames,
+    known: Known<'a>,
     tolerance: f64,
 }
 
@@ -49,10 +56,14 @@ enum Form<'a> {
         lines: Text<'a>,
         separator: u8,
         roles: Vec<Role>,
+        /// Whether there is only the probability of the positive class.
+        single: bool,
     },
     Json {
         lines: Text<'a>,
         layout: &'a JsonLayout,
+        template: Template,
+        marks: Marks,
     },
     #[cfg(feature = "parquet")]
     Table(&'a TableBatch),
@@ -83,10 +94,11 @@ impl<'a> Text<'a> {
         })
     }
 
-    fn line(&self, index: usize) -> Option<&'a str> {
+    /// Where a line stands in the text.
+    #[inline]
+    fn place(&self, index: usize) -> Option<Range<usize>> {
         let place = self.lines.place(index)?;
-        self.text
-            .get(place.start.checked_sub(self.start)?..place.end - self.start)
+        Some(place.start.checked_sub(self.start)?..place.end.checked_sub(self.start)?)
     }
 }
 
@@ -95,17 +107,16 @@ impl<'a> Text<'a> {
 enum Role {
     Label,
     Entity,
-    /// The probability of this class.
+    /// The probability of this class; of the positive one, where there is only that.
     Class(usize),
-    /// That of the positive class.
-    Positive,
     Other,
 }
 
-/// What stands in a line, before it is known whether it makes sense.
+/// What stands in a line, before it is known whether its numbers make sense.
 #[derive(Debug, Default)]
 struct Found<'a> {
-    label: Option<Label<'a>>,
+    /// Position of the true class.
+    class: Option<usize>,
     entity: Option<Cow<'a, str>>,
     /// Whether the numbers are one, that of the positive class.
     single: bool,
@@ -119,16 +130,8 @@ fn roles(columns: &Columns) -> Option<Vec<Role>> {
         *slot = role;
         Some(())
     };
-    let single = columns.classes().is_none();
     for (class, &at) in columns.answer_columns().iter().enumerate() {
-        give(
-            at,
-            if single {
-                Role::Positive
-            } else {
-                Role::Class(class)
-            },
-        )?;
+        give(at, Role::Class(class))?;
     }
     give(columns.label_column()?, Role::Label)?;
     if let Some(at) = columns.id_column() {
@@ -157,10 +160,13 @@ impl LogBatch {
                 lines: Text::of(lines, rows)?,
                 separator: columns.separator(),
                 roles: roles(columns)?,
+                single: columns.classes().is_none(),
             },
             (Rows::Lines(lines), Shape::Json(layout)) => Form::Json {
                 lines: Text::of(lines, rows)?,
                 layout,
+                template: Template::default(),
+                marks: Marks::new(),
             },
             (Rows::Lines(_), _) => return None,
             #[cfg(feature = "parquet")]
@@ -170,7 +176,7 @@ impl LogBatch {
         Some(PlainRows {
             form,
             limits: self.limits(),
-            classes: rules.classes,
+            known: Known::new(rules.classes),
             tolerance: rules.tolerance.least(),
         })
     }
@@ -180,7 +186,7 @@ impl<'a> PlainRows<'a> {
     /// The row at `index`, its numbers behind those that are there; none, and no further numbers, where
     /// it is not of the ordinary kind.
     #[inline]
-    pub(crate) fn read(&self, index: usize, numbers: &mut Vec<f64>) -> Option<PlainRow<'a>> {
+    pub(crate) fn read(&mut self, index: usize, numbers: &mut Vec<f64>) -> Option<PlainRow<'a>> {
         let before = numbers.len();
         let row = self.found(index, numbers).and_then(|found| {
             if found.single {
@@ -188,11 +194,10 @@ impl<'a> PlainRows<'a> {
                 numbers.extend([1.0 - p, p]);
             }
             let own = numbers.get(before..)?;
-            let valid = own.len() == self.classes.len() && plainly_valid(own, self.tolerance);
-            let label = position(&found.label.filter(|_| valid)?, self.classes);
+            let valid = own.len() == self.known.len() && plainly_valid(own, self.tolerance);
             Some(PlainRow {
                 entity: found.entity.unwrap_or_default(),
-                label: label.ok().flatten()?,
+                label: found.class.filter(|_| valid)?,
                 single: found.single,
             })
         });
@@ -203,27 +208,56 @@ impl<'a> PlainRows<'a> {
     }
 
     #[inline]
-    fn found(&self, index: usize, numbers: &mut Vec<f64>) -> Option<Found<'a>> {
-        match &self.form {
+    fn found(&mut self, index: usize, numbers: &mut Vec<f64>) -> Option<Found<'a>> {
+        let (limits, known) = (self.limits, &mut self.known);
+        match &mut self.form {
             Form::Csv {
                 lines,
                 separator,
                 roles,
-            } => csv(lines.line(index)?, *separator, roles, numbers),
-            Form::Json { lines, layout } => json(lines.line(index)?, layout, self.limits, numbers),
+                single,
+            } => {
+                let found = csv(lines, index, *separator, roles, known, numbers)?;
+                Some(Found {
+                    single: *single,
+                    ..found
+                })
+            }
+            Form::Json {
+                lines,
+                layout,
+                template,
+                marks,
+            } => {
+                let (text, place) = (lines.text, lines.place(index)?);
+                let before = numbers.len();
+                if let Some(found) = template.read(text, place.clone(), limits, known, numbers) {
+                    return Some(found);
+                }
+                numbers.truncate(before);
+                let line = text.get(place)?;
+                marks.clear();
+                let found = json(line, layout, limits, known, numbers, marks)?;
+                template.learn(line, marks, found.single);
+                Some(found)
+            }
             #[cfg(feature = "parquet")]
             Form::Table(table) => {
-                let (label, entity, single) = table.plain(index, numbers)?;
+                let (entity, single) = table.plain(index, numbers)?;
                 Some(Found {
-                    label: Some(label),
+                    class: known.class(table.label_key(index), || table.label(index)),
                     entity,
                     single,
                 })
             }
             Form::Memory(rows) => {
                 let (label, entity) = rows.plain(index, numbers)?;
+                let key = match &label {
+                    Label::Number(number) => Key::whole(*number),
+                    Label::Name(name) => Key::text(name.as_bytes()),
+                };
                 Some(Found {
-                    label: Some(label),
+                    class: known.class(key, || Some(label)),
                     entity: entity.map(Cow::Borrowed),
                     single: false,
                 })
@@ -235,58 +269,77 @@ impl<'a> PlainRows<'a> {
 /// A line of separated values without quotes.
 #[inline]
 fn csv<'a>(
-    line: &'a str,
+    lines: &Text<'a>,
+    index: usize,
     separator: u8,
     roles: &[Role],
+    known: &mut Known<'_>,
     numbers: &mut Vec<f64>,
 ) -> Option<Found<'a>> {
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    let bytes = line.as_bytes();
+    let (text, line) = (lines.text, lines.place(index)?);
+    let bytes = text.as_bytes();
+    let whole = bytes.get(line.clone())?;
+    let end = line.end - usize::from(whole.ends_with(b"\r"));
     let mut found = Found::default();
     let first = numbers.len();
-    let mut at = 0;
+    let mut at = line.start;
     for (column, role) in roles.iter().enumerate() {
         if column > 0 {
-            if bytes.get(at) != Some(&separator) {
+            if at == end || bytes.get(at) != Some(&separator) {
                 return None;
             }
             at += 1;
         }
-        if let Role::Class(_) | Role::Positive = role
-            && let Some((value, end)) = number(line, at)
-            && bytes.get(end).is_none_or(|byte| *byte == separator)
+        // What follows a line belongs to no number.
+        if let Role::Class(class) = role
+            && let Some((value, stop)) = number(text, at)
+            && (stop == end || stop < end && bytes.get(stop) == Some(&separator))
         {
-            put(numbers, first, *role, value);
-            at = end;
+            put(numbers, first + class, value);
+            at = stop;
             continue;
         }
-        let rest = bytes.get(at..)?;
-        let end = match memchr2(separator, b'"', rest) {
-            Some(end) if rest.get(end) == Some(&b'"') => return None,
-            Some(end) => at + end,
-            None => bytes.len(),
-        };
-        let field = line.get(at..end)?;
+        let stop = at + field_length(bytes.get(at..end)?, separator)?;
+        let field = text.get(at..stop)?;
         match role {
-            Role::Label => found.label = Some(Label::Name(Cow::Borrowed(field.trim()))),
+            Role::Label => {
+                let label = || Some(Label::Name(Cow::Borrowed(field.trim())));
+                found.class = Some(known.class(Key::text(field.as_bytes()), label)?);
+            }
             Role::Entity => found.entity = Some(Cow::Borrowed(field)),
             Role::Other => {}
-            role => put(numbers, first, *role, field.trim().parse().ok()?),
+            Role::Class(class) => put(numbers, first + class, field.trim().parse().ok()?),
         }
-        at = end;
+        at = stop;
     }
-    found.single = roles.contains(&Role::Positive);
-    (at == bytes.len()).then_some(found)
+    (at == end).then_some(found)
 }
 
-/// Puts a number in the place of its class, which may come before those of others.
+/// How long the first field of a line without quotes is; none where there is a quote in it.
 #[inline]
-fn put(numbers: &mut Vec<f64>, first: usize, role: Role, value: f64) {
-    let at = match role {
-        Role::Class(class) => first + class,
-        _ => first,
-    };
-    if numbers.len() <= at {
+fn field_length(rest: &[u8], separator: u8) -> Option<usize> {
+    // Most labels are short.
+    for (at, byte) in rest.iter().take(8).enumerate() {
+        if *byte == separator {
+            return Some(at);
+        }
+        if *byte == b'"' {
+            return None;
+        }
+    }
+    match memchr2(separator, b'"', rest) {
+        Some(end) if rest.get(end) == Some(&b'"') => None,
+        found => Some(found.unwrap_or(rest.len())),
+    }
+}
+
+/// Puts a number in its place, which may come before those of others.
+#[inline]
+fn put(numbers: &mut Vec<f64>, at: usize, value: f64) {
+    if numbers.len() == at {
+        return numbers.push(value);
+    }
+    if numbers.len() < at {
         numbers.resize(at + 1, f64::NAN);
     }
     if let Some(slot) = numbers.get_mut(at) {
@@ -323,6 +376,29 @@ impl<'a> Json<'a> {
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> Option<()> {
         (self.next()? == byte).then(|| self.at += 1)
+    }
+
+    /// Moves behind these bytes.
+    #[inline]
+    fn literal(&mut self, text: &[u8]) -> Option<()> {
+        let rest = self.line.as_bytes().get(self.at..)?;
+        let same = match text {
+            // Between the numbers of a list.
+            [one] => rest.first() == Some(one),
+            _ => rest.starts_with(text),
+        };
+        same.then(|| self.at += text.len())
+    }
+
+    /// A name: a text, or a whole number.
+    #[inline]
+    fn name(&mut self, limits: &Limits) -> Option<Cow<'a, str>> {
+        let name = match self.next()? {
+            b'"' => self.text()?,
+            _ => self.whole()?,
+        };
+        limits.name_bytes(name.len() as u64).ok()?;
+        Some(Cow::Borrowed(name))
     }
 
     /// A text without anything that is written otherwise than it is.
@@ -391,50 +467,70 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A line of JSON that is a flat object, but for the list of the answer.
+/// The class that a label is.
+#[inline]
+fn label(json: &mut Json<'_>, limits: &Limits, known: &mut Known<'_>) -> Option<usize> {
+    match json.next()? {
+        b'"' => {
+            let name = json.text()?;
+            known.class(Key::text(name.as_bytes()), || {
+                limits.name_bytes(name.len() as u64).ok()?;
+                Some(Label::Name(Cow::Borrowed(name)))
+            })
+        }
+        b't' => {
+            json.word("true")?;
+            known.class(Key::whole(1), || Some(Label::Number(1)))
+        }
+        b'f' => {
+            json.word("false")?;
+            known.class(Key::whole(0), || Some(Label::Number(0)))
+        }
+        _ => {
+            let digits = json.whole()?;
+            let number = || Some(Label::Number(digits.parse().ok()?));
+            known.class(Key::digits(digits.as_bytes()), number)
+        }
+    }
+}
+
+/// A line of JSON that is a flat object, but for the list of the answer; and where its values stand.
 fn json<'a>(
     line: &'a str,
     layout: &JsonLayout,
     limits: &Limits,
+    known: &mut Known<'_>,
     numbers: &mut Vec<f64>,
+    marks: &mut Marks,
 ) -> Option<Found<'a>> {
     let mut json = Json::new(line);
     let first = numbers.len();
     let several = layout.classes.is_some();
     let (mut found, mut id, mut answered) = (Found::default(), None, 0);
-    if several {
-        numbers.resize(first + layout.answer.len(), f64::NAN);
-    }
     json.take(b'{')?;
     loop {
         let key = json.text()?;
         json.take(b':')?;
-        if key == layout.label {
-            let label = match json.next()? {
-                b'"' => {
-                    let name = json.text()?;
-                    limits.name_bytes(name.len() as u64).ok()?;
-                    Label::Name(Cow::Borrowed(name))
-                }
-                b't' => json.word("true").map(|()| Label::Number(1))?,
-                b'f' => json.word("false").map(|()| Label::Number(0))?,
-                _ => Label::Number(json.whole()?.parse().ok()?),
-            };
-            once(&mut found.label, label)?;
+        json.next()?;
+        let start = json.at;
+        let slot = if key == layout.label {
+            once(&mut found.class, label(&mut json, limits, known)?)?;
+            Some(Slot::Label)
         } else if let Some(at) = layout.answer.iter().position(|own| own == key) {
             if several {
-                let slot = first + at;
-                let value = json.number()?;
-                // NaN stands where there was none yet; what is read is a number.
-                let slot = numbers.get_mut(slot).filter(|slot| slot.is_nan())?;
-                *slot = value;
+                put(numbers, first + at, json.number()?);
                 answered += 1;
+                Some(Slot::Number(at))
             } else if answered > 0 {
                 return None;
             } else if json.next()? == b'[' {
                 json.at += 1;
                 loop {
-                    numbers.push(json.number()?);
+                    json.next()?;
+                    let start = json.at;
+                    let number = Slot::Number(numbers.len() - first);
+                    numbers.push(json.digits()?);
+                    marks.push((start..json.at, number));
                     match json.next()? {
                         b',' => json.at += 1,
                         _ => break,
@@ -442,32 +538,38 @@ fn json<'a>(
                 }
                 json.take(b']')?;
                 answered = 1;
+                None
             } else {
                 numbers.push(json.number()?);
                 (found.single, answered) = (true, 1);
+                Some(Slot::Number(0))
             }
         } else {
             let name = layout.id.as_deref();
-            let slot = match key {
-                key if name == Some(key) => Some(&mut found.entity),
-                "entity" if name.is_none() => Some(&mut found.entity),
-                "id" if name.is_none() => Some(&mut id),
+            Some(match key {
+                key if name == Some(key) => {
+                    once(&mut found.entity, json.name(limits)?)?;
+                    Slot::Entity
+                }
+                "entity" if name.is_none() => {
+                    once(&mut found.entity, json.name(limits)?)?;
+                    Slot::Entity
+                }
+                "id" if name.is_none() => {
+                    once(&mut id, json.name(limits)?)?;
+                    Slot::Id
+                }
                 "classes" | "evidence" | "factors" | "weights" | "samples" | "uncertainty" => {
                     return None;
                 }
-                _ => None,
-            };
-            match slot {
-                None => json.skip()?,
-                Some(slot) => {
-                    let name = match json.next()? {
-                        b'"' => json.text()?,
-                        _ => json.whole()?,
-                    };
-                    limits.name_bytes(name.len() as u64).ok()?;
-                    once(slot, Cow::Borrowed(name))?;
+                _ => {
+                    json.skip()?;
+                    Slot::Other
                 }
-            }
+            })
+        };
+        if let Some(slot) = slot {
+            marks.push((start..json.at, slot));
         }
         match json.next()? {
             b',' => {
@@ -478,7 +580,7 @@ fn json<'a>(
         }
     }
     json.take(b'}')?;
-    if json.next().is_some() || several && answered < layout.answer.len() {
+    if json.next().is_some() || several && answered != layout.answer.len() {
         return None;
     }
     found.entity = found.entity.or(id);

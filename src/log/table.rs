@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::limits::Limits;
+use super::plain::Key;
 use super::record::{Given, Label, Prediction};
 use super::row::{Reason, RowError};
 
@@ -143,14 +144,23 @@ impl TableBatch {
         })
     }
 
-    /// The true class and the name of a row, its answer behind the numbers that are there, and whether that
-    /// is the probability of the positive class alone; none where something is missing or unusual.
+    /// What tells the true class of a row from others; none where that is not short.
+    pub(super) fn label_key(&self, row: usize) -> Option<Key> {
+        self.label.as_ref()?.cell(row).key()
+    }
+
+    /// The true class of a row, where it has one.
+    pub(super) fn label(&self, row: usize) -> Option<Label<'_>> {
+        self.label.as_ref()?.label(row, &self.limits).ok()?
+    }
+
+    /// The name of a row, its answer behind the numbers that are there, and whether that is the probability
+    /// of the positive class alone; none where something is missing or unusual.
     pub(super) fn plain(
         &self,
         row: usize,
         numbers: &mut Vec<f64>,
-    ) -> Option<(Label<'_>, Option<Cow<'_, str>>, bool)> {
-        let label = self.label.as_ref()?.label(row, &self.limits).ok()??;
+    ) -> Option<(Option<Cow<'_, str>>, bool)> {
         let entity = match &self.id {
             Some(id) => id.text(row, &self.limits).ok()?,
             None => None,
@@ -171,7 +181,7 @@ impl TableBatch {
                 false
             }
         };
-        Some((label, entity, single))
+        Some((entity, single))
     }
 
     /// A further column that was asked for.
@@ -233,6 +243,15 @@ pub(super) enum Cell {
 }
 
 impl Cell {
+    /// What tells it from others as a label; none where it is not short.
+    fn key(&self) -> Option<Key> {
+        match self {
+            Cell::Text(bytes) => Key::text(bytes),
+            Cell::Whole(number) => Key::whole(u64::try_from(*number).ok()?),
+            Cell::Empty | Cell::Number(_) | Cell::Truth(_) => None,
+        }
+    }
+
     /// The name as text; none where there is none.
     ///
     /// # Errors

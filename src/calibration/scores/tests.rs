@@ -158,3 +158,40 @@ proptest! {
         prop_assert_eq!(other.classwise_ece(), whole.classwise_ece());
     }
 }
+
+proptest! {
+    /// Rows whose scores are computed and added together, entries that are zero, subnormal or nearly so among
+    /// them.
+    #[test]
+    fn rows_added_together_are_those_added_one_by_one(
+        rows in prop::collection::vec(
+            (prop::array::uniform3(prop_oneof![
+                4 => 0.0f64..=1.0,
+                1 => Just(0.0),
+                1 => Just(1.0),
+                1 => (0u64..1 << 54).prop_map(f64::from_bits),
+                1 => (0u32..40).prop_map(|k| 0.5f64.powi(k as i32)),
+            ]), 0usize..3, 0usize..3),
+            1..40,
+        )
+    ) {
+        let mut one_by_one = Evaluation::new(3, 15).unwrap();
+        let mut together = one_by_one.clone();
+        for (p, named, label) in &rows {
+            one_by_one.add_named(p, *named, *label).unwrap();
+        }
+        let p: Vec<f64> = rows.iter().flat_map(|(p, ..)| *p).collect();
+        let mut scored: Vec<ScoredRow> = rows
+            .iter()
+            .map(|&(_, named, label)| ScoredRow { named, label, scores: RowScores::default() })
+            .collect();
+        RowScores::fill(&mut scored, &p, 3);
+        for (row, (p, _, label)) in scored.iter().zip(&rows) {
+            let want = RowScores::of(p, *label);
+            // As text, which tells −0 from 0.
+            prop_assert_eq!(format!("{:?}", row.scores), format!("{want:?}"));
+        }
+        together.add_rows(&p, &scored).unwrap();
+        prop_assert_eq!(one_by_one, together);
+    }
+}

@@ -15,7 +15,7 @@ fn both_ways(text: &[u8], format: &Format) -> (usize, usize) {
             continue;
         };
         let rules = batch.rules(&classes, Tolerance::Digits, false);
-        let Some(rows) = batch.plain(0..batch.len(), rules) else {
+        let Some(mut rows) = batch.plain(0..batch.len(), rules) else {
             continue;
         };
         for at in 0..batch.len() {
@@ -65,6 +65,9 @@ fn ordinary_rows_are_read_in_place() {
         "{\"id\":12,\"probs\":[0.5,0.5],\"label\":0,\"set\":1}\n",
     );
     assert_eq!(of(Kind::JsonLines, json), (4, 4));
+    for (log, rows) in [(LINES[2], 5), (LINES[3], 3)] {
+        assert_eq!(of(Kind::JsonLines, log), (rows, rows));
+    }
     let each =
         "{\"label\":\"b\",\"p_a\":0.25,\"p_b\":0.75}\n{\"p_b\":1.0,\"p_a\":0.0,\"label\":\"a\"}\n";
     assert_eq!(of(Kind::JsonLines, each), (2, 2));
@@ -139,11 +142,32 @@ fn unusual_rows_are_left_alone() {
     assert_eq!(both_ways(b"label,prob\na,0.5\nb,0.5\n", &format), (0, 0));
 }
 
-const LINES: [&str; 3] = [
+const LINES: [&str; 5] = [
     "label,p_a,p_b,id\na,0.25,0.75,r1\nb,1e-05,0.99999,r2\na,0.123456789,0.876543211,\n",
     "y_true;y_prob\n1;0.25\n0;1\n1;0.7500\n",
+    // Lines that are written alike, and one that is not.
+    "{\"label\":1,\"probs\":[0.25, 0.75],\"t\":\"a\",\"id\":3}\n{\"label\":0,\"probs\":[0.125, 8.75e-1],\"t\":-1.5,\"id\":\"x\"}\n{\"label\":1,\"probs\":[1, 0],\"t\":null,\"id\":4}\n{\"label\":1,\"probs\":[1,0],\"id\":4}\n{\"label\":1,\"probs\":[0.25, 0.75],\"t\":\"a\",\"id\":\"y\"}\n",
+    "{\"p_b\":0.25,\"p_a\":0.75,\"label\":\"a\"}\n{\"p_b\":1.0,\"p_a\":0.0,\"label\":\"b\"}\n{\"p_b\":0.5,\"p_a\":0.5,\"label\":\"a\"}\n",
     "{\"label\":1,\"probs\":[0.25,0.75],\"id\":3}\n{\"x\":\"y\",\"probs\":[1e-05,0.99999],\"label\":\"0\"}\n",
 ];
+
+/// All that is kept for fuzzing, whatever it was made for, as lines of each kind.
+#[test]
+fn the_corpus_is_read_alike() {
+    let mut files = 0;
+    for path in crate::log::fuzz_corpus() {
+        let text = std::fs::read(&path).unwrap();
+        files += 1;
+        for kind in [Kind::Csv, Kind::JsonLines] {
+            let format = Format {
+                kind: Some(kind),
+                ..Format::default()
+            };
+            both_ways(&text, &format);
+        }
+    }
+    assert!(files > 30, "{files}");
+}
 
 proptest! {
     /// Right logs with a few bytes changed: whatever is read in place is what is read the other way.

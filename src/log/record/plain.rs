@@ -269,6 +269,15 @@ mod tests {
         assert!(same(LINE.as_bytes(), &enough).unwrap());
     }
 
+    #[test]
+    fn the_corpus_is_read_alike() {
+        for path in crate::log::fuzz_corpus() {
+            for line in std::fs::read(&path).unwrap().split(|byte| *byte == b'\n') {
+                same(line, &Limits::default()).unwrap();
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
