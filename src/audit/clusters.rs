@@ -553,7 +553,7 @@ mod tests {
             match i % 7 {
                 0 => halves / 2.0 * UNIT,
                 1 => halves * 1e3,
-                2 => 1e12,
+                2 => 1e6,
                 _ => stream.standard_normal(),
             }
         };
