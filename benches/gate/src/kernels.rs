@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use crate::aggregate::{Accumulator, Method, leave_one_out};
-use crate::calibration::Reliability;
+use crate::calibration::{Evaluation, Reliability, RowScores, ScoredRow};
 use crate::latent::decoder::DenseLayer;
 use crate::latent::random::Stream;
 use crate::latent::{
@@ -50,6 +50,7 @@ pub const KERNELS: &[Named] = &[
     ("CSV, 1000 rows", || rows(Kind::Csv)),
     ("JSON lines, 1000 rows", || rows(Kind::JsonLines)),
     ("records with factors, 100", || records(100)),
+    ("scores, 1000 rows", || scores(1000)),
 ];
 
 pub const CLASSES: usize = 3;
@@ -310,13 +311,35 @@ fn rows(kind: Kind) -> Kernel {
     let mut numbers = Vec::new();
     Box::new(move || {
         let rules = batch.rules(&classes, Tolerance::default(), false);
-        let plain = batch.plain(0..batch.len(), rules).unwrap();
+        let mut plain = batch.plain(0..batch.len(), rules).unwrap();
         let mut read = 0;
         for row in 0..batch.len() {
             numbers.clear();
             read += usize::from(plain.read(row, &mut numbers).is_some());
         }
         assert_eq!(read, 1000);
+    })
+}
+
+/// Predictions scored and added up, as audits do it a thousand at a time.
+fn scores(rows: usize) -> Kernel {
+    let mut unit = units(8);
+    let mut p = Vec::new();
+    for _ in 0..rows {
+        let weights = (0..CLASSES).map(|_| unit()).collect();
+        p.extend_from_slice(Distribution::from_weights(weights).unwrap().probabilities());
+    }
+    let row = |row: usize| ScoredRow {
+        named: row % CLASSES,
+        label: row % 2,
+        scores: RowScores::default(),
+    };
+    let mut scored: Vec<ScoredRow> = (0..rows).map(row).collect();
+    let mut all = Evaluation::new(CLASSES, 15).unwrap();
+    Box::new(move || {
+        RowScores::fill(&mut scored, black_box(&p), CLASSES);
+        all.add_rows(&p, &scored).unwrap();
+        black_box(&all);
     })
 }
 
