@@ -118,13 +118,16 @@ fn full_name(fault: &Fault) -> String {
     format!("proofs::{}", fault.harness.unwrap_or_default())
 }
 
+/// A fault, what Kani says of its harness, and what the harness reaches.
+type Said<'a> = (&'a Fault, Checked, BTreeSet<String>);
+
 /// What Kani says of the harness of each fault, with all faults of the batch in the library, and what
 /// the harness reaches. The versions that the output names are added to the given ones.
 fn run_batch<'a>(
     kani: &Kani,
     batch: &[&'a Fault],
     versions: &mut BTreeMap<String, String>,
-) -> Result<Vec<(&'a Fault, Checked, BTreeSet<String>)>, String> {
+) -> Result<Vec<Said<'a>>, String> {
     let harnesses: Vec<String> = batch.iter().map(|fault| full_name(fault)).collect();
     let mut originals = Vec::new();
     for fault in batch {
