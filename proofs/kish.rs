@@ -110,7 +110,7 @@ fn effective_count_names_the_first_weight_it_refuses() {
 /// are all zero.
 ///
 /// Claims: T1, L4
-/// Domain: 3 weights in 0, 1, that in the middle also 2; exact sums by contract
+/// Domain: 3 weights, the first and the last in 0, 1, the second in 0, 2; exact sums by contract
 #[cfg_attr(kani, kani::proof, kani::unwind(5), kani::solver(cadical))]
 #[cfg_attr(
     kani,
@@ -122,18 +122,18 @@ fn effective_count_names_the_first_weight_it_refuses() {
 )]
 #[cfg_attr(not(kani), test)]
 fn effective_count_of_small_weights_is_the_quotient_of_the_sums() {
-    const WEIGHTS: [f64; 3] = [0.0, 1.0, 2.0];
-    check(Cases::All(12), || {
+    const DOUBLES: [f64; 3] = [0.0, 1.0, 2.0];
+    check(Cases::All(8), || {
         // On each path all numbers are constants: no solver has to follow products and quotients.
         each(2, |a| {
-            each(3, |b| {
+            each(2, |b| {
                 each(2, |c| {
-                    let k = [a, b, c].map(usize::from);
-                    let outcome = effective_count(&k.map(|k| WEIGHTS[k]));
+                    let k = [a, 2 * b, c].map(usize::from);
+                    let outcome = effective_count(&k.map(|k| DOUBLES[k]));
                     let total = k[0] + k[1] + k[2];
                     let squares = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
                     cover!(total == 0, "none");
-                    cover!(a == 0 && b == 2 && c == 1, "all different");
+                    cover!(a == 0 && b == 1 && c == 1, "all different");
                     match outcome {
                         // The hardware rounds a quotient of whole numbers once.
                         Ok(count) => {
